@@ -14,7 +14,7 @@ import (
 	"tandem/panes/states"
 )
 
-// actions are what the keys do with commands of the history.
+// actions are what the user can do with commands of the history.
 type actions struct {
 	env       panes.Env
 	everyRun  func() bool               // each run has a row
@@ -30,7 +30,7 @@ func (a *actions) insertAtPrompt(row api.HistoryRow) tea.Cmd {
 
 func countCommands(n int) string { return text.Count(n, "command") }
 
-// commandList returns the rows of a dialog with commands.
+// commandList returns the rows of a dialog that list commands.
 func commandList(rows []api.HistoryRow) []string {
 	return text.Some(rows, 8, func(row api.HistoryRow) string { return text.Clip(text.Clean(row.Command.Command), 60) })
 }
@@ -49,8 +49,8 @@ func (a *actions) copyCommands(rows []api.HistoryRow) tea.Cmd {
 	return a.env.Copy(text, what)
 }
 
-// askDeleteCommands asks before it deletes commands with all their runs, or only these runs if each
-// has a row.
+// askDeleteCommands asks before it deletes the commands of rows with all their runs. If the list
+// shows each run in a row of its own, only these runs are deleted.
 func (a *actions) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	title, what := "Delete "+countCommands(len(rows))+"?", "All their runs go"
 	if a.everyRun() {
@@ -64,7 +64,7 @@ func (a *actions) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// deleteTitle returns the question before a single row is deleted.
+// deleteTitle returns the title of the dialog that asks before a single row is deleted.
 func (a *actions) deleteTitle(row *api.HistoryRow) string {
 	switch n := a.countRuns(row); {
 	case a.everyRun():
@@ -83,8 +83,8 @@ type removal struct {
 	rows []api.HistoryRow
 }
 
-// removalsOf returns the calls that delete rows: one for each command, or one for the runs of each
-// machine.
+// removalsOf returns the calls that delete rows: one call for each command or, if rows stand for
+// single runs, one for each machine.
 func (a *actions) removalsOf(rows []api.HistoryRow) (removals []removal) {
 	runs := map[string]int{} // index in removals, by machine
 	for _, row := range rows {
@@ -104,7 +104,8 @@ func (a *actions) removalsOf(rows []api.HistoryRow) (removals []removal) {
 	return removals
 }
 
-// removeRuns makes the calls, although some may fail: of several machines, one may be offline.
+// removeRuns makes the calls, and continues after an error, because only one of several machines
+// may be offline.
 func (a *actions) removeRuns(removals []removal) tea.Cmd {
 	type result struct {
 		runs int
@@ -133,18 +134,18 @@ func (a *actions) removeRuns(removals []removal) tea.Cmd {
 	})
 }
 
-// statsOf is how the statistics name an actor of actorFilters.
+// statsOf has the name of each actor in actorFilters for messages about statistics.
 var statsOf = map[string]string{"person": states.You, "agent": "agents"}
 
-// showStats shows the frequent commands, failures and runs per day of an actor, the user if there is
-// none, as tandem history stats prints them.
+// showStats shows the most frequent commands, the failures and the runs per day of an actor, like
+// tandem history stats. If actor is "", they are those of the user.
 func (a *actions) showStats(actor string) tea.Cmd {
 	actor = cmp.Or(actor, "person")
 	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{Actor: actor})
 	}, panes.ReportErrors(a.env.Say, func(out api.HistoryStatsOutput) tea.Cmd {
 		if out.Total == 0 {
-			return a.env.Say(statsOf[actor]+": no command has been run yet", false)
+			return a.env.Say("no commands run by "+statsOf[actor]+" yet", false)
 		}
 		for i := range out.Actors {
 			out.Actors[i].Name = states.Who(out.Actors[i].Name)

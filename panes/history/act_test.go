@@ -68,7 +68,7 @@ type countsHost struct {
 
 func (h countsHost) Look() *look.Look { return h.look }
 
-func TestPartialDeletionReportsBothParts(t *testing.T) {
+func TestPartialDeletionReportsDeletedRunsAndErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		offline     []string
 		said        string

@@ -18,8 +18,8 @@ import (
 	"tandem/panes/states"
 )
 
-// A Detail shows one command: how the run under the cursor went, the other runs of the same line,
-// and the end of its output.
+// A Detail shows one command: how the run under the cursor went, the other runs of the same command
+// line, and the end of the run's output.
 type Detail struct {
 	Focused bool
 	Home    string // shown as "~"
@@ -44,7 +44,7 @@ type Detail struct {
 	out       []string
 }
 
-// A drawKey has everything the rows of an output depend on.
+// A drawKey has everything on which the drawn rows of an output depend.
 type drawKey struct {
 	w, search int
 	ink       look.Ink
@@ -58,7 +58,8 @@ type Output struct {
 	Note     string // why there is none
 }
 
-// ShowRow shows a row. For the same run the old details stay until the new ones arrive.
+// ShowRow shows the details of a row. If the row shows the same run as before, the old details stay
+// until the new ones arrive.
 func (d *Detail) ShowRow(row api.HistoryRow) {
 	same := d.shown && runIDOf(&row) == runIDOf(&d.row) && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
 	if row.Command.Command != d.row.Command.Command || runIDOf(&row) != runIDOf(&d.row) {
@@ -77,7 +78,8 @@ func (d *Detail) Hide() {
 	*d = Detail{Focused: d.Focused, Home: d.Home, IsRunning: d.IsRunning}
 }
 
-// NextRow returns the row to load details for; ok is false for none.
+// NextRow returns the row whose details must be loaded; ok is false if there is none. It returns a
+// row only once.
 func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {
 	if !d.shown || d.requested {
 		return row, false
@@ -86,7 +88,7 @@ func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {
 	return d.row, true
 }
 
-// StoreRuns stores the details of a row, unless another row is shown by now.
+// StoreRuns stores the runs and the output of a row's command, unless another row is shown by now.
 func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) {
 	if !d.shown || runIDOf(&d.row) != runIDOf(of) {
 		return
@@ -149,10 +151,12 @@ func (d *Detail) Scroll(rows int) {
 
 func (d *Detail) PageRows() int { return max(d.view.Height()-1, 1) }
 
-// minSideBySide is the minimum width of a low detail with the output beside the rest.
+// minSideBySide is the minimum width of a detail that shows the output beside the rest instead of
+// below it.
 const minSideBySide = 96
 
-// splitColumn returns the column of the rule before the output; 0 if the output is below the rest.
+// splitColumn returns the column of the rule between the command and its output; 0 if the output is
+// below the command.
 func (d *Detail) splitColumn(w, h int) int {
 	if d.shown && w >= minSideBySide && h < 2*w/5 {
 		return w*2/5 - 1
@@ -188,7 +192,7 @@ func (d *Detail) Draw(w, h int, now time.Time, look *look.Look) []string {
 	return d.out
 }
 
-// drawAbout returns at most h rows of w cells about the command and its runs.
+// drawAbout draws at most h rows of w cells that describe the command and its runs.
 func (d *Detail) drawAbout(w, h int, now time.Time, style *look.Look) []string {
 	room := max(w-2, 1)
 	var rows []string
@@ -252,7 +256,7 @@ func (d *Detail) failureText() string {
 	return text.Itoa(n) + " failed"
 }
 
-// hasStopped reports whether one of the runs was stopped on purpose.
+// hasStopped reports whether someone stopped one of the runs.
 func (d *Detail) hasStopped() bool {
 	return slices.ContainsFunc(d.runs, func(r api.HistoryRow) bool { return r.Stopped })
 }
@@ -287,7 +291,7 @@ func (d *Detail) drawStatus(w int, now time.Time, look *look.Look) string {
 	return r.Finish(w+2, look)
 }
 
-// stopText returns the exit of a run stopped on purpose.
+// stopText describes the exit of a run that someone stopped.
 func stopText(c *api.Command) string {
 	switch {
 	case c.ExitSignal != "":
@@ -322,7 +326,7 @@ func daysBetween(a, b time.Time) int {
 	return int(day(b).Sub(day(a)) / (24 * time.Hour))
 }
 
-// whereText returns the directory of a run and who started it.
+// whereText returns the directory of a run, and who started the run.
 func (d *Detail) whereText(w int) string {
 	c := &d.row.Command
 	by := "by " + states.WhoFrom(c.Actor, c.From)
@@ -370,7 +374,7 @@ func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *look.Loo
 	return r.Finish(w+2, look)
 }
 
-// drawOutput returns h rows of w cells with the end of the output.
+// drawOutput draws h rows of w cells with the end of the output, unless the user has scrolled.
 func (d *Detail) drawOutput(w, h int, look *look.Look) []string {
 	rows := make([]string, 0, h)
 	if w <= 0 {
@@ -414,7 +418,7 @@ func (d *Detail) wrapOutput(w, h int, look *look.Look) {
 	}
 }
 
-// DrawHeading draws the row above a detail of h rows.
+// DrawHeading draws the row above the detail. h is the height of the detail.
 func (d *Detail) DrawHeading(w, h int, look *look.Look) string {
 	up := ""
 	if at, n := d.MatchNumber(); n > 0 {

@@ -34,8 +34,8 @@ func newFinder(env panes.Env) finder {
 	return finder{env: env, query: query{env: env}, list: List{Home: env.Home(), IsRunning: commandRunning(env)}}
 }
 
-// commandRunning returns a function that reports whether a command without an exit status is still
-// running, as far as known.
+// commandRunning returns a function that reports whether a command that has no exit status is known
+// to be running.
 func commandRunning(env panes.Env) func(*api.Command) bool {
 	return func(c *api.Command) bool {
 		if c.DurationMS >= 0 || c.Kind != "exec" && c.Kind != "process" {
@@ -46,7 +46,7 @@ func commandRunning(env panes.Env) func(*api.Command) bool {
 	}
 }
 
-// startSearch searches with the current query and filters, after a delay.
+// startSearch starts a search with the current query and filters, after a delay.
 func (f *finder) startSearch(delay time.Duration) {
 	in := f.query.buildInput()
 	if f.folder = in.CWD; len(in.Hosts) == 1 && in.Hosts[0] != "" && in.CWD != "" {
@@ -81,7 +81,8 @@ func (f *finder) storeAnswer(r Request, out api.HistorySearchOutput, err error) 
 	f.suggestCommands()
 }
 
-// actOnChosen runs an action on the selected command, once the search has been answered.
+// actOnChosen calls act with the selected command. If a search is running, it waits for its answer
+// first.
 func (f *finder) actOnChosen(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	// No answer will come, so use the rows there are.
 	if !f.env.News().Connected {
@@ -100,7 +101,8 @@ func (f *finder) actOnChosen(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	})
 }
 
-// actOnSelected runs an action on the selected command, unless it belongs to an earlier search.
+// actOnSelected calls act with the selected command, unless the rows are still those of an earlier
+// search.
 func (f *finder) actOnSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	row, ok := f.list.Selected()
 	if !ok || !f.list.IsSettled() {
@@ -109,7 +111,7 @@ func (f *finder) actOnSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	return act(row)
 }
 
-// actOnMarked runs an action on the marked commands, or else on the selected one.
+// actOnMarked calls act with the marked commands or, if none is marked, with the selected one.
 func (f *finder) actOnMarked(act func([]api.HistoryRow) tea.Cmd) tea.Cmd {
 	if rows := f.list.marks.sortRows(); len(rows) > 0 {
 		return act(rows)
@@ -117,7 +119,7 @@ func (f *finder) actOnMarked(act func([]api.HistoryRow) tea.Cmd) tea.Cmd {
 	return f.actOnChosen(func(row api.HistoryRow) tea.Cmd { return act([]api.HistoryRow{row}) })
 }
 
-// typeKey handles a key without a command: it moves the cursor by pages or edits the query.
+// typeKey handles a key that is not bound: it moves the cursor by pages or edits the query.
 func (f *finder) typeKey(k tea.KeyPressMsg) {
 	switch {
 	case k.Code == tea.KeyPgDown:
@@ -134,7 +136,7 @@ func (f *finder) typeKey(k tea.KeyPressMsg) {
 	}
 }
 
-// suggestCommands suggests found commands to complete the query.
+// suggestCommands suggests the commands found so far as completions of the query.
 func (f *finder) suggestCommands() {
 	var lines []string
 	for i := range f.list.rows {
@@ -159,7 +161,8 @@ func (f *finder) searchIfChanged(before string) {
 	}
 }
 
-// toggleFilter switches the filter of an action, if it is one of a filter.
+// toggleFilter switches the filter that action a toggles. It does nothing if a is not the action of
+// a filter.
 func (f *finder) toggleFilter(a keymap.Action) {
 	if f.query.toggle(a) {
 		f.startSearch(0)
@@ -186,7 +189,8 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	return f.query.draw(w, typing, note)
 }
 
-// missingNote returns which of the selected machines were not searched, and why; "" for none.
+// missingNote says which of the selected machines were not searched, and why; "" if all were
+// searched.
 func (f *finder) missingNote(now time.Time) string {
 	// The list shows the reason of a single one.
 	if len(f.list.search.Hosts) == 1 {
@@ -204,8 +208,8 @@ func (f *finder) missingNote(now time.Time) string {
 	return "without " + strings.Join(all, ", ")
 }
 
-// drawList returns h rows of w cells: the list and a note on missing machines. The slice is valid
-// until the next call.
+// drawList draws h rows of w cells: the list and, below, a note on machines that were not searched.
+// The slice is valid until the next call.
 func (f *finder) drawList(w, h int, now time.Time) []string {
 	look := f.env.Look()
 	f.list.Hosts = len(f.env.News().Machines) > 0

@@ -7,9 +7,9 @@ import (
 	"tandem/panes/kit/list"
 )
 
-// A List is a list of the commands found by a search, with a cursor. It holds only the rows around
-// the view and loads others while it is scrolled. The cursor stays on its command when new rows
-// arrive.
+// A List shows the commands that a search has found, with a cursor. It holds only the rows around
+// the view, and requests others while it is scrolled. When new rows arrive, the cursor stays on its
+// command.
 type List struct {
 	Focused bool
 	Home    string // shown as "~"
@@ -55,8 +55,8 @@ const (
 	refreshDelay = 100 * time.Millisecond // before newer rows are requested
 )
 
-// StartSearch starts another search; Offset and Limit of in are ignored. The old rows stay until it
-// is answered.
+// StartSearch starts another search. It ignores Offset and Limit of in. The old rows stay until the
+// search is answered.
 func (l *List) StartSearch(in api.HistorySearchInput, delay time.Duration) {
 	in.Offset, in.Limit = 0, 0
 	if in.Unique != l.search.Unique {
@@ -76,9 +76,9 @@ func (l *List) IsSettled() bool { return l.settled }
 // Total returns the number of rows found by the search.
 func (l *List) Total() int { return l.total }
 
-// NextRequest returns the request to make now; ok is false for none. Its answer goes to
-// StoreAnswer, an error to StoreError. Only one request runs at a time, but a new search replaces
-// it.
+// NextRequest returns the request to make now; ok is false if there is none. Pass its answer to
+// StoreAnswer, or its error to StoreError. Only one request runs at a time, but a new search does
+// not wait for it.
 func (l *List) NextRequest() (r Request, ok bool) {
 	if l.pending || l.err != nil || l.settled && !l.stale && !l.needsRows() {
 		return r, false
@@ -86,7 +86,7 @@ func (l *List) NextRequest() (r Request, ok bool) {
 	r = Request{Input: l.search, generation: l.generation, reset: !l.settled}
 	first := 0
 	switch {
-	// A new search starts at the top; newer rows keep the view.
+	// A new search starts at the top. Newer rows of the same search do not move the view.
 	case !l.settled:
 		r.Delay = l.delay
 	case l.stale:
@@ -103,7 +103,8 @@ func (l *List) NextRequest() (r Request, ok bool) {
 	return r, true
 }
 
-// needsRows reports whether rows are missing, or soon will be when the list is scrolled.
+// needsRows reports whether rows near the view are not held, so that they would be missing when the
+// user scrolls.
 func (l *List) needsRows() bool {
 	from, to := max(l.top-marginRows/3, 0), min(l.top+l.height+marginRows/3, l.total)
 	return from < to && (from < l.first || to > l.first+len(l.rows))
@@ -140,11 +141,11 @@ func (l *List) StoreError(r Request, err error) {
 	}
 }
 
-// restoreCursor moves the cursor to the command it was on.
+// restoreCursor moves the cursor to selected, the row on which it was before new rows arrived.
 func (l *List) restoreCursor(selected *api.HistoryRow) {
 	for i := range l.rows {
 		row := &l.rows[i]
-		// An equal command run again is another run in the same row.
+		// If equal commands share a row, the row may show another run by now.
 		if runIDOf(row) == runIDOf(selected) || l.search.Unique && row.Host == selected.Host && row.Command.Command == selected.Command.Command {
 			by := l.first + i - l.cursor
 			l.cursor += by
@@ -181,7 +182,7 @@ func (l *List) MoveTo(row int) { l.Move(row - l.cursor) }
 
 func (l *List) PageRows() int { return max(l.height-1, 1) }
 
-// RowAt returns the index of the row drawn at y, -1 for none.
+// RowAt returns the index of the row drawn at y; -1 if there is none.
 func (l *List) RowAt(y int) int {
 	if row := l.top + y - 1; y >= 1 && (y <= l.height || l.height == 0) && row < l.total {
 		return row

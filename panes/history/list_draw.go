@@ -11,7 +11,7 @@ import (
 	"tandem/panes/states"
 )
 
-// Widths of the columns, and the minimum widths of the list to show them.
+// Widths of the columns, and the minimum widths of a list that shows them.
 const (
 	minExitCells = 6 // a stopped run takes more
 	maxExitCells = 9
@@ -32,7 +32,7 @@ const (
 	historyGap     = 2
 )
 
-// columns are the widths of the columns; 0 for a hidden one.
+// columns has the width of each column; 0 if it is hidden.
 type columns struct{ exit, elapsed, host, command, runs, folder, who int }
 
 // Draw returns h rows of w cells: the heading and the commands. The slice is valid until the next
@@ -120,14 +120,14 @@ func (l *List) drawHead(w int, look *look.Look) string {
 	return r.Finish(w, look)
 }
 
-// addCell adds a cell of a column unless it is hidden.
+// addCell adds the text of a column to a row, unless the column is hidden.
 func addCell(r *list.Row, cells int, s string, ink look.Ink) {
 	if cells > 0 {
 		r.Add(text.Spaces(historyGap)+s, ink)
 	}
 }
 
-// drawRow draws a command. The row under the cursor has one color.
+// drawRow draws the row of a command. The row under the cursor has a single color.
 func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *look.Look) string {
 	c := &l.columns
 	here, mark := " ", " "

@@ -32,7 +32,9 @@ func markKeyOf(row *api.HistoryRow, unique bool) markKey {
 	return markKey{runID: runIDOf(row)}
 }
 
-// regroup moves the marks to command lines if unique is set, or else to their newest runs.
+// regroup converts the marks when the list changes between rows for runs and rows for command
+// lines. With unique, marks of runs become marks of their command lines. Otherwise the mark of a
+// command line becomes that of its newest run.
 func (m marks) regroup(unique bool) {
 	rows := m.sortRows()
 	clear(m)
@@ -78,7 +80,7 @@ func (l *List) ClearMarks() bool {
 	return had
 }
 
-// unmark removes the marks of rows, which stand for one run each or for all runs of a command.
+// unmark removes the marks of rows, both as single runs and as command lines.
 func (l *List) unmark(rows []api.HistoryRow) {
 	for i := range rows {
 		delete(l.marks, markKeyOf(&rows[i], true))

@@ -53,7 +53,8 @@ func New(env panes.Env) *Pane {
 	return p
 }
 
-// Show searches again if the folder or session has changed, and loads newer rows.
+// Show shows the view and loads newer rows. If the folder or the session of a filter has changed,
+// it searches again.
 func (p *Pane) Show() {
 	p.shown, p.typing = true, false
 	in := p.finder.query.buildInput()
@@ -75,7 +76,8 @@ func (p *Pane) Resize(w, h int) { p.w, p.h = w, h }
 
 func (p *Pane) visible() bool { return p.shown && p.h > 0 }
 
-// Fetch loads the rows and details shown, in the view or in the history over a terminal.
+// Fetch loads the rows and the details that are shown, in the view or in the dialog over a
+// terminal.
 func (p *Pane) Fetch() tea.Cmd {
 	if u := p.openRecall(); u != nil {
 		return u.finder.fetchRows()
@@ -101,7 +103,7 @@ func (p *Pane) fetchDetail() tea.Cmd {
 	return p.viewer.fetch()
 }
 
-// openRecall returns the open history over a terminal; nil without one.
+// openRecall returns the dialog with the history over a terminal; nil if it is not open.
 func (p *Pane) openRecall() *recall {
 	if p.recall == nil || !p.env.Shows(p.recall) {
 		return nil
@@ -257,7 +259,7 @@ func (p *Pane) askFilter() tea.Cmd {
 
 func (p *Pane) typeQuery() { p.typing, p.detailFocused = true, false }
 
-// leaveQuery clears the query and gives the keyboard back to the list.
+// leaveQuery clears the text of the query and gives the keyboard back to the list.
 func (p *Pane) leaveQuery() {
 	if p.finder.query.field.Text() != "" {
 		p.finder.clearQuery()

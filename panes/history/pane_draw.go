@@ -16,7 +16,7 @@ type layout struct {
 	beside                                bool // the details are beside the list
 }
 
-// Minimum sizes of the view for details, and for details beside the list.
+// Minimum sizes of a view that shows details, and of one that shows them beside the list.
 const (
 	minDetailHeight = 18
 	minBesideWidth  = 150
@@ -122,7 +122,8 @@ func (p *Pane) viewHints() []keymap.Hint {
 		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark")}
 }
 
-// hintFor returns the hint of an action, with its key in any scope of the view.
+// hintFor returns a hint for an action, with the key that the action has in one of the view's
+// scopes.
 func (p *Pane) hintFor(a keymap.Action, does string) keymap.Hint {
 	return p.env.Bindings().Hint(a, does, keymap.ScopeHistory, keymap.ScopeList, keymap.ScopeGlobal, keymap.ScopeRecall, "")
 }

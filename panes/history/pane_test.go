@@ -14,12 +14,13 @@ import (
 	"tandem/panes/panestest"
 )
 
-// newTestEnv returns a dashboard whose session used last is in ~/src.
+// newTestEnv returns a dashboard in which the session used last is in ~/src.
 func newTestEnv() *panestest.Env {
 	return &panestest.Env{SessionID: "000000000001", SessionFolder: "/home/ann/src"}
 }
 
-// newTestPane returns a pane on commands, the newest first; answer answers its request.
+// newTestPane returns a pane with these commands, the newest first. answer answers the pane's
+// request for them.
 func newTestPane(commands ...string) (p *Pane, e *panestest.Env, answer func()) {
 	e = newTestEnv()
 	e.Known.Connected = true
@@ -65,8 +66,8 @@ func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
 	}
 }
 
-// longHistory returns a pane of 200×60 on a history of 100,000 commands; serve answers its list's
-// request.
+// longHistory returns a pane of 200×60 cells with a history of 100,000 commands. serve answers the
+// request of its list.
 func longHistory() (p *Pane, serve func()) {
 	e := newTestEnv()
 	e.Known.Connected = true
@@ -100,7 +101,7 @@ func longHistory() (p *Pane, serve func()) {
 	return p, serve
 }
 
-// BenchmarkHistoryCursor measures a key moving the cursor by a page, without loading rows.
+// BenchmarkHistoryCursor measures a key that moves the cursor by a page, without loading rows.
 func BenchmarkHistoryCursor(b *testing.B) {
 	p, serve := longHistory()
 	for b.Loop() {
@@ -112,7 +113,7 @@ func BenchmarkHistoryCursor(b *testing.B) {
 	}
 }
 
-// BenchmarkHistoryQuery measures a key of the query with its answer.
+// BenchmarkHistoryQuery measures a key typed into the query, including the answer to the search.
 func BenchmarkHistoryQuery(b *testing.B) {
 	p, serve := longHistory()
 	p.typeQuery()
@@ -146,7 +147,7 @@ func TestQueryIsCompletedFromFoundCommands(t *testing.T) {
 	}
 }
 
-func TestFromFiltersCommandsByOrigin(t *testing.T) {
+func TestFromWordFiltersCommandsByOrigin(t *testing.T) {
 	p, _, _ := newTestPane()
 	p.finder.query.field.Set("make from:laptop x")
 	p.finder.startSearch(0)

@@ -23,10 +23,11 @@ type query struct {
 	chips []filterChip // drawn last
 }
 
-// actorFilters returns the values of the filter by actor: anyone, you, agents.
+// actorFilters returns the values of the filter by actor. They stand for anyone, the user, and
+// agents.
 func actorFilters() []string { return []string{"", "person", "agent"} }
 
-// buildInput returns the search for the query, on the machines that it selects.
+// buildInput returns the input of a search for the query, with the machines to search.
 func (q *query) buildInput() api.HistorySearchInput {
 	in := api.HistorySearchInput{Query: q.field.Text(), Failed: q.failed, Unique: !q.everyRun, Actor: actorFilters()[q.who]}
 	in.From, in.Query = list.CutFrom(in.Query)
@@ -46,8 +47,8 @@ func (q *query) buildInput() api.HistorySearchInput {
 	return in
 }
 
-// selectMachines sets the machines to search, if there are others: the one of the folder or
-// session, or those matching host: in the query.
+// selectMachines sets the machines to search, if there is more than this one: the machine of the
+// folder or session in the filters, or the machines that match host: in the query.
 func (q *query) selectMachines(in *api.HistorySearchInput) {
 	n := q.env.News()
 	if len(n.Machines) == 0 {
@@ -78,7 +79,7 @@ func (q *query) selectMachines(in *api.HistorySearchInput) {
 	}
 }
 
-// isFiltered reports whether a query or filter is set.
+// isFiltered reports whether there is any text or filter that may hide commands.
 func (q *query) isFiltered() bool {
 	return q.field.Text() != "" || q.here || q.session || q.failed || q.today || q.who != 0
 }
@@ -91,7 +92,7 @@ type filter struct {
 	next   func() // switches to the next value
 }
 
-// filters returns the filters in the order of their row.
+// filters returns the filters in the order in which they are drawn.
 func (q *query) filters() []filter {
 	return []filter{
 		{keymap.HistoryHere, "here", q.here, func() { q.here = !q.here }},
@@ -103,7 +104,8 @@ func (q *query) filters() []filter {
 	}
 }
 
-// toggle switches the filter of an action, and reports whether the action is one of a filter.
+// toggle switches the filter that action a toggles to its next value. It returns false if a is not
+// the action of a filter.
 func (q *query) toggle(a keymap.Action) bool {
 	for _, f := range q.filters() {
 		if f.action == a {
@@ -114,7 +116,8 @@ func (q *query) toggle(a keymap.Action) bool {
 	return false
 }
 
-// clear clears the text or, if there is none, the filters.
+// clear clears the text or, if there is none, the filters. It reports whether there was anything to
+// clear.
 func (q *query) clear() (had bool) {
 	had = q.isFiltered()
 	if q.field.Text() != "" {
@@ -131,7 +134,8 @@ type filterChip struct {
 	x, w   int
 }
 
-// draw returns the row with the text and a note, w cells wide, and the column of the cursor.
+// draw returns the row with the text of the query and a note, w cells wide, and the column of the
+// cursor in it.
 func (q *query) draw(w int, typing bool, note string) (row string, x int) {
 	look := q.env.Look()
 	room := max(w-text.Width(note)-5, 8)
@@ -159,8 +163,8 @@ func (q *query) countText(n int) string {
 	return text.Count(n, "command")
 }
 
-// drawFilters returns the row with the filters, w cells wide. An active filter has another sign,
-// not only another color.
+// drawFilters returns the row with the filters, w cells wide. An active filter differs by its sign,
+// not only by its color.
 func (q *query) drawFilters(w int, scope keymap.Scope) string {
 	look := q.env.Look()
 	all := q.filters()
@@ -192,8 +196,8 @@ func (q *query) drawFilters(w int, scope keymap.Scope) string {
 	return line + text.Spaces(w-used)
 }
 
-// commonModifier returns the modifier all keys begin with, such as "alt+", so that it is drawn
-// once.
+// commonModifier returns the modifier with which all keys begin, such as "alt+", so that it can be
+// drawn once; "" if they differ.
 func commonModifier(names []string) string {
 	modifier, _, ok := strings.Cut(names[0], "+")
 	if modifier += "+"; !ok {

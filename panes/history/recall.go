@@ -12,8 +12,8 @@ import (
 	"tandem/panes/kit/list"
 )
 
-// A recall is the history in a dialog over a terminal: the chosen command is inserted at the
-// prompt.
+// A recall is a dialog with the history, over a terminal. The command that the user chooses is
+// inserted at the prompt.
 type recall struct {
 	finder finder
 	act    *actions
@@ -64,7 +64,7 @@ func (u *recall) close() {
 	u.finder.env.Close()
 }
 
-// closeAndAct closes the history and runs an action on the selected command.
+// closeAndAct closes the dialog and calls act with the selected command.
 func (u *recall) closeAndAct(act func([]api.HistoryRow) tea.Cmd) tea.Cmd {
 	return u.finder.actOnSelected(func(row api.HistoryRow) tea.Cmd {
 		u.close()
@@ -97,7 +97,7 @@ func (u *recall) Draw(h dialog.Host, w, height int) (rows []string, width, x, y 
 	return rows, width, x, 0
 }
 
-// Hints returns the next useful keys. Without any row there is only one.
+// Hints returns the keys that are useful next. If no command was found, only one is.
 func (u *recall) Hints(h dialog.Host) []keymap.Hint {
 	hint := func(a keymap.Action, does string) keymap.Hint { return h.Bindings().Hint(a, does, keymap.ScopeRecall) }
 	leave := hint(keymap.HistoryLeave, "close")

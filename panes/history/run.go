@@ -51,7 +51,8 @@ func (a *actions) runCommands(rows []api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// startProcesses starts processes one after another and continues after an error.
+// startProcesses starts processes one after another. If one fails to start, it continues with the
+// next.
 func (a *actions) startProcesses(all []api.ProcessStartInput) tea.Cmd {
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
 		errs := make([]error, len(all))
@@ -83,7 +84,8 @@ func (a *actions) reportStarts(started []api.Process, err error) tea.Cmd {
 	return tea.Batch(cmd, a.env.Say(what, false))
 }
 
-// startInput returns the input to run a command again, under a name added to taken.
+// startInput returns the input for starting the command of a row again. The new process gets a name
+// that is not in taken, and the name is added to taken.
 func (a *actions) startInput(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
 	in := api.ProcessStartInput{
@@ -94,13 +96,15 @@ func (a *actions) startInput(row api.HistoryRow, taken map[string]bool) api.Proc
 		in.ID = api.OnMachine(row.Host, api.NewID())
 		return in
 	}
-	// Another machine has no folder of this dashboard, so it falls back to its own home.
+	// Only this machine has the dashboard's folder. Another machine uses its own home directory
+	// instead.
 	in.CWD = cmp.Or(in.CWD, a.env.Folder())
 	return in
 }
 
-// commandFor returns the arguments to run a command line on a machine: its words or, if it needs
-// one, a shell. The user's own shell is known only for this machine.
+// commandFor returns the arguments that run a command line on a machine: the words of the line or,
+// if the line needs a shell, a shell with the line. The user's own shell is known only on this
+// machine.
 func commandFor(line, machine string) []string {
 	words, shell, err := panes.SplitCommand(line)
 	if err == nil && !shell && len(words) > 0 {
@@ -116,7 +120,7 @@ func commandFor(line, machine string) []string {
 	return []string{program, "-c", line}
 }
 
-// programName returns the name of the program in a command line; "" if unclear.
+// programName returns the name of the program that a command line runs; "" if that is unclear.
 func programName(line string) string {
 	for word := range strings.FieldsSeq(line) {
 		// Skip assignments before the program.
@@ -145,8 +149,8 @@ func (a *actions) runningNames() map[string]bool {
 	return taken
 }
 
-// reserveName returns a name that is not taken and adds it to taken; "" leaves the choice to the
-// engine.
+// reserveName returns name, with a number if it is taken, and adds the result to taken. If name is
+// empty or too long, it returns "", so that the engine chooses a name.
 func reserveName(name string, taken map[string]bool) string {
 	if name == "" || len(name) > 40 {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// askSave asks for the file to save the marked commands to, or all if none is marked.
+// askSave asks for a file, and saves the marked commands to it, or all commands if none is marked.
 func (a *actions) askSave(marked []api.HistoryRow) tea.Cmd {
 	path, what := text.ShortPath(filepath.Join(a.env.Folder(), "commands.txt"), a.env.Home()), "all commands"
 	var ids []int64
@@ -35,12 +35,13 @@ func (a *actions) askSave(marked []api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// saveCommands writes the commands of runs to a file, or of all runs if ids is empty.
+// saveCommands writes the commands of the runs with these ids to a file, or of all runs if ids is
+// empty.
 func (a *actions) saveCommands(path string, ids []int64, overwrite bool) tea.Cmd {
 	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 		return api.HistorySave.Call(ctx, e, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 	}, func(n api.HistoryCount, err error) tea.Cmd {
-		// The engine, which may run as another process, knows whether the file exists.
+		// Only the engine knows whether the file exists, because it writes the file.
 		if errors.Is(err, api.ReasonExists) {
 			panes.AskReplace(a.env, path, func() tea.Cmd { return a.saveCommands(path, ids, true) })
 			return nil
@@ -49,7 +50,7 @@ func (a *actions) saveCommands(path string, ids []int64, overwrite bool) tea.Cmd
 	})
 }
 
-// reportFile reports the result of saving to a file or loading from one.
+// reportFile reports the result of saving commands to a file or adding them from one.
 func (a *actions) reportFile(did string, n api.HistoryCount, where, path string, err error) tea.Cmd {
 	if err != nil {
 		return a.env.Say(panes.ErrorText(err), true)

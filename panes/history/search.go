@@ -28,19 +28,19 @@ func (d *Detail) SaveView() savedView {
 	return savedView{runIDOf(&d.row), d.view.YOffset(), d.scrolled, d.search}
 }
 
-// RestoreView returns to a position, unless another output is shown by now.
+// RestoreView returns to a saved position, unless the output of another run is shown by now.
 func (d *Detail) RestoreView(to savedView) {
 	if to.of != runIDOf(&d.row) {
 		return
 	}
-	// Rows drawn with the other pattern must be drawn again.
+	// Rows drawn with the present pattern must be drawn again.
 	to.search.serial = d.search.serial + 1
 	d.search, d.scrolled = to.search, to.scrolled
 	d.view.SetYOffset(to.top)
 }
 
-// SetPattern sets the pattern and shows the nearest match: above the end or, if the output was
-// scrolled, below the first visible row.
+// SetPattern sets the pattern and shows the nearest match: the last one or, if the user has
+// scrolled, the first below the top of the view.
 func (d *Detail) SetPattern(re *regexp.Regexp) {
 	d.search = outputSearch{re: re, serial: d.search.serial + 1}
 	if d.search.lines = d.matchingLines(re); len(d.search.lines) == 0 {
@@ -68,7 +68,7 @@ func (d *Detail) matchingLines(re *regexp.Regexp) (lines []int) {
 	return lines
 }
 
-// StepMatch goes to the next or the previous match, wrapping around.
+// StepMatch goes to the next match, or to the previous one if back is set, wrapping around.
 func (d *Detail) StepMatch(back bool) {
 	n := len(d.search.lines)
 	if n == 0 {
@@ -96,7 +96,8 @@ func (d *Detail) showMatch() {
 	d.scrolled = !d.view.AtBottom()
 }
 
-// MatchNumber returns the number of the current match, from 1, and of all.
+// MatchNumber returns the number of the current match, counted from 1, and the number of all
+// matches.
 func (d *Detail) MatchNumber() (number, total int) {
 	if total = len(d.search.lines); total > 0 {
 		number = d.search.current + 1

@@ -23,7 +23,7 @@ type view struct {
 	engine *fakeEngine
 }
 
-// A fakeEngine has a history, and starts processes. One session printed log.
+// A fakeEngine has a history and can start processes. log is the log of its only session.
 type fakeEngine struct {
 	*panestest.Engine
 	*panestest.History
@@ -64,7 +64,7 @@ func (e *fakeEngine) startProcess(_ context.Context, in api.ProcessStartInput) (
 	return p, nil
 }
 
-// onHistory shows the history of an engine with one shell.
+// onHistory shows the history of a fake engine with one session. prepare may add to it first.
 func onHistory(t *testing.T, w, h int, prepare func(*fakeEngine)) *view {
 	t.Helper()
 	e := newFakeEngine()
@@ -160,7 +160,7 @@ func TestOutputSearchUpdatesWhileTyping(t *testing.T) {
 	}
 }
 
-func TestOutputSearchNeedsOutput(t *testing.T) {
+func TestOutputSearchWithoutOutputIsRefused(t *testing.T) {
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.AddRun("true") })
 	d.waitChosen("true")
 	d.Press("tab", "/")
@@ -374,7 +374,7 @@ func TestDetailsCanBeScrolled(t *testing.T) {
 	d.waitInserted("seq 200")
 }
 
-func TestRecallAcceptsMouseFiltersAndPaste(t *testing.T) {
+func TestRecallAppliesFiltersAndPaste(t *testing.T) {
 	d := openRecall(t, 120, 36, func(e *fakeEngine) {
 		e.AddRun("go test", panestest.WithExit(1))
 		e.AddRun("make")
@@ -385,6 +385,13 @@ func TestRecallAcceptsMouseFiltersAndPaste(t *testing.T) {
 	d.Press("alt+e")
 	d.WaitText("2 commands")
 	d.Paste("go")
+	d.WaitText("1 found")
+}
+
+func TestRecallInsertsDoubleClickedCommand(t *testing.T) {
+	d := openRecall(t, 120, 36, func(e *fakeEngine) { e.AddRun("go test"); e.AddRun("make") })
+	d.WaitText("2 commands")
+	d.Press("'go")
 	d.WaitText("1 found")
 	y := 0
 	for i, row := range strings.Split(d.Screen(), "\n") {

@@ -24,7 +24,7 @@ const (
 	maxOutputTail = 32 << 10
 )
 
-// A viewer shows the details of the command under the cursor: it loads them and searches the output.
+// A viewer loads and shows the details of the command under the cursor, and searches its output.
 type viewer struct {
 	env     panes.Env
 	detail  Detail
@@ -33,7 +33,7 @@ type viewer struct {
 	loading panes.LatestCall
 }
 
-// fetch loads the details of the row shown, after a delay.
+// fetch loads the details of the row under the cursor, after a delay.
 func (v *viewer) fetch() tea.Cmd {
 	row, ok := v.detail.NextRow()
 	if !ok {
@@ -50,7 +50,7 @@ func (v *viewer) fetch() tea.Cmd {
 		in.Hosts = []string{row.Host}
 	}
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
-		// While the cursor moves on, each request is cancelled here.
+		// If the cursor moves on, the request is cancelled during this pause.
 		_ = sleep.For(ctx, detailDelay)
 		runs, err := api.HistorySearch.Call(ctx, e, in)
 		if err == nil {
@@ -87,7 +87,8 @@ func (v *viewer) askSearch() tea.Cmd {
 	return nil
 }
 
-// nextMatch goes to another match of the last pattern in the output, or asks for a pattern.
+// nextMatch goes to the next match of the last pattern in the output, or to the previous one if
+// back is set. If there is no pattern yet, it asks for one.
 func (v *viewer) nextMatch(back bool) tea.Cmd {
 	switch {
 	case v.pattern.Text == "":
@@ -122,7 +123,7 @@ func fetchOutput(ctx context.Context, e api.Engine, c api.Command, split bool) O
 	return outputAtEnd(ctx, e, c, split)
 }
 
-// outputBetween reads the end of a range in a session's log.
+// outputBetween reads the end of a run's output, which is a range of its session's log.
 func outputBetween(ctx context.Context, e api.Engine, c api.Command) Output {
 	since := max(c.LogStart, c.LogEnd-maxOutputTail)
 	out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
@@ -135,7 +136,8 @@ func outputBetween(ctx context.Context, e api.Engine, c api.Command) Output {
 	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
 
-// outputAtEnd reads the end of a process's log, or of both logs if standard error has its own.
+// outputAtEnd reads the end of a process's log. If split is set, stderr has a log of its own, and
+// it reads the ends of both.
 func outputAtEnd(ctx context.Context, e api.Engine, c api.Command, split bool) (all Output) {
 	streams := []string{""}
 	if split {
