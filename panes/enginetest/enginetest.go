@@ -1,6 +1,6 @@
 // Package enginetest is a conformance suite for the engine as the dashboard uses it. The
 // dashboard's own tests use a fake engine in memory. The suite runs on the fake and on the real
-// engine, so that both behave alike.
+// engine, to keep their behaviour alike.
 package enginetest
 
 import (
@@ -51,7 +51,7 @@ func Run(t *testing.T, open func(*testing.T) Subject) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// A test that waits in vain must fail, not hang.
+			// A test waiting in vain must fail, not hang.
 			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 			t.Cleanup(cancel)
 			test(&suite{t, open(t), ctx})
@@ -78,7 +78,7 @@ func (s *suite) wantCode(want api.Code, err error) {
 	s.Helper()
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != want {
-		s.Errorf("the error is %v, not one with code %s", err, want)
+		s.Errorf("error %v, want one with code %s", err, want)
 	}
 }
 
@@ -103,7 +103,7 @@ func (s *suite) watchEvents() eventStream {
 	first, err, _ := e.next()
 	s.check(err)
 	if first.Type != api.EventSnapshot || first.Info == nil {
-		s.Fatalf("the first event is %+v, no snapshot", first)
+		s.Fatalf("the first event is %+v, want a snapshot", first)
 	}
 	return e
 }
@@ -122,8 +122,8 @@ func (e eventStream) waitFor(what string, match func(api.Event) bool) api.Event 
 	}
 }
 
-// waitForProcess waits for an event with a state of process id for which match returns true. what
-// describes it in errors.
+// waitForProcess waits for an event about process id for whose state match returns true. what names
+// that event in errors.
 func (e eventStream) waitForProcess(id, what string, match func(api.Process) bool) {
 	e.Helper()
 	e.waitFor(what, func(ev api.Event) bool {
@@ -135,7 +135,7 @@ func (s *suite) testEvents() {
 	watch := s.watchEvents()
 	p := s.startEcho()
 	if p.Kind != api.KindSession || p.Terminal == nil || p.State.Ended() {
-		s.Errorf("started: %+v", p)
+		s.Errorf("started %+v", p)
 	}
 	watch.waitForProcess(p.ID, "the start", func(api.Process) bool { return true })
 
@@ -203,7 +203,7 @@ func (v *viewer) waitFor(what string, match func(api.Output) bool) api.Output {
 	for {
 		out, err := v.Receive()
 		if err != nil {
-			v.Fatalf("waiting for %s: %v; shown is %v", what, err, v.screen)
+			v.Fatalf("waiting for %s: %v; the screen shows %v", what, err, v.screen)
 		}
 		if f := out.Frame; f != nil {
 			v.applyFrame(f)
@@ -271,10 +271,10 @@ func (s *suite) testScreens() {
 
 	s.check(v.Close())
 	if _, err := v.Receive(); err == nil {
-		s.Error("a closed attachment receives more")
+		s.Error("a closed attachment still receives output")
 	}
 	if v.input.Connected() {
-		s.Error("a closed attachment takes input")
+		s.Error("a closed attachment still accepts input")
 	}
 	other.typeText("still")
 	other.waitForText("still")
@@ -287,7 +287,7 @@ func (s *suite) testExitedSessions() {
 	killed, err := api.SessionKill.Call(s.ctx, s.Engine, api.IDInput{ID: p.ID})
 	s.check(err)
 	if !killed.State.Ended() {
-		s.Errorf("killed, it is %s", killed.State)
+		s.Errorf("a killed session is %s", killed.State)
 	}
 	isEnd := func(out api.Output) bool { return out.Ended != nil && out.Ended.State.Ended() }
 	v.waitFor("the end", isEnd)
@@ -309,7 +309,7 @@ func (s *suite) testKeyboard() {
 	given, err := api.SessionKeyboard.Call(s.ctx, s.Engine, api.SessionKeyboardInput{ID: p.ID})
 	s.check(err)
 	if given.Terminal.Keyboard != "" {
-		s.Errorf("given back, the keyboard is held by %q", given.Terminal.Keyboard)
+		s.Errorf("after it was given back, the keyboard is held by %q", given.Terminal.Keyboard)
 	}
 }
 
@@ -344,7 +344,7 @@ func (s *suite) testProcesses() {
 	watch := s.watchEvents()
 	p, _ := s.startPrinter("printer")
 	if p.Kind != api.KindProcess || p.Terminal != nil || p.Name != "printer" {
-		s.Errorf("started: %+v", p)
+		s.Errorf("started %+v", p)
 	}
 	watch.waitForProcess(p.ID, "the start", func(api.Process) bool { return true })
 
@@ -352,7 +352,7 @@ func (s *suite) testProcesses() {
 	s.check(err)
 	i := slices.IndexFunc(all.Processes, func(q api.Process) bool { return q.ID == p.ID })
 	if i < 0 || all.Processes[i].Metrics == nil {
-		s.Errorf("measured: %+v", all)
+		s.Errorf("no metrics of the process in %+v", all)
 	}
 
 	keep := true
@@ -382,16 +382,16 @@ func (s *suite) testLogs() {
 	}
 	print("two\n")
 	if second := log(api.ProcessLogInput{Since: at(first.NextCursor), WaitMS: int(maxWait.Milliseconds())}); second.Data != "two\n" || second.End != 8 {
-		s.Errorf("behind it is %q up to %d", second.Data, second.End)
+		s.Errorf("after the first line, the log is %q up to %d", second.Data, second.End)
 	}
 	if last := log(api.ProcessLogInput{Since: at(-4)}); last.Data != "two\n" {
-		s.Errorf("its last four bytes are %q", last.Data)
+		s.Errorf("the last four bytes of the log are %q", last.Data)
 	}
 	if down := log(api.ProcessLogInput{Since: at(1), Grep: "o"}); len(down.Matches) == 0 || down.Matches[0].Offset != 4 {
-		s.Errorf("below the first line: %+v", down.Matches)
+		s.Errorf("searching down found %+v, want a match at 4", down.Matches)
 	}
 	if up := log(api.ProcessLogInput{Since: at(8), Grep: "o", Backward: true}); len(up.Matches) == 0 || up.Matches[0].Offset != 4 {
-		s.Errorf("above the end: %+v", up.Matches)
+		s.Errorf("searching up found %+v, want a match at 4", up.Matches)
 	}
 	if none := log(api.ProcessLogInput{Since: at(0), Grep: "three"}); len(none.Matches) != 0 {
 		s.Errorf("found a match for missing text: %+v", none.Matches)
@@ -409,7 +409,7 @@ func (s *suite) testLayouts() {
 	s.check(err)
 	watch.waitFor("the layout", func(ev api.Event) bool { return ev.Type == api.EventLayout && ev.Revision == first.Revision })
 	if again, err := change(open); err != nil || again.Revision != first.Revision {
-		s.Errorf("a repeated change went from revision %d to %d, %v", first.Revision, again.Revision, err)
+		s.Errorf("a repeated change of revision %d returned revision %d, %v", first.Revision, again.Revision, err)
 	}
 	second, err := change(api.LayoutChange{Do: api.LayoutRename, ID: node.ID, Name: "x"})
 	s.check(err)

@@ -32,17 +32,17 @@ func (s *suite) testFiles() {
 	all, err := e.ListFiles(ctx, dir, "", 10)
 	s.check(err)
 	if want := []string{".hidden", "a.txt", "b.txt", "c.txt"}; !slices.Equal(entryNames(all), want) || all.Omitted != 0 {
-		s.Errorf("listed are %q, left out %d", entryNames(all), all.Omitted)
+		s.Errorf("listed %q and omitted %d, want %q", entryNames(all), all.Omitted, want)
 	}
 	page, err := e.ListFiles(ctx, dir, ".hidden", 2)
 	s.check(err)
 	if want := []string{"a.txt", "b.txt"}; !slices.Equal(entryNames(page), want) || page.Omitted != 1 {
-		s.Errorf("listed are %q, left out %d", entryNames(page), page.Omitted)
+		s.Errorf("listed %q and omitted %d, want %q", entryNames(page), page.Omitted, want)
 	}
 	matched, err := e.MatchFiles(ctx, dir, "b.t", "", 10)
 	s.check(err)
 	if !slices.Equal(entryNames(matched), []string{"b.txt"}) {
-		s.Errorf("matched are %q", entryNames(matched))
+		s.Errorf("matched %q", entryNames(matched))
 	}
 	_, err = e.ListFiles(ctx, in("none"), "", 10)
 	s.wantCode(api.CodeNotFound, err)
@@ -58,7 +58,7 @@ func (s *suite) testFiles() {
 	part, err := e.ReadFile(ctx, in("a.txt"), 2, 2)
 	s.check(err)
 	if part.Text != "tx" || len(part.Data) != 0 || part.Size != 5 {
-		s.Errorf("read are text %q and bytes %q of %d bytes", part.Text, part.Data, part.Size)
+		s.Errorf("read text %q and bytes %q of a file of %d bytes", part.Text, part.Data, part.Size)
 	}
 	_, err = e.ReadFile(ctx, in("none"), 0, 1)
 	s.wantCode(api.CodeNotFound, err)
@@ -73,7 +73,7 @@ func (s *suite) testFiles() {
 	found, err := e.FindFiles(ctx, dir, "*.txt", 10)
 	s.check(err)
 	if want := []string{"a.txt", "b.txt", "c.txt", "d.txt"}; !slices.Equal(found.Paths, want) {
-		s.Errorf("found are %q", found.Paths)
+		s.Errorf("found %q", found.Paths)
 	}
 	lines, err := e.SearchFiles(ctx, api.FilesGrepInput{Path: dir, Pattern: "NEWER", IgnoreCase: true})
 	s.check(err)
@@ -90,7 +90,7 @@ func (s *suite) runTransfer(in api.FilesTransferInput) api.FileJob {
 	out, err := s.Engine.Transfer(s.ctx, in)
 	s.check(err)
 	if out.Job == "" {
-		s.Fatalf("%s: in the way are %q", in.Kind, out.Conflicts)
+		s.Fatalf("%s: conflicts with %q", in.Kind, out.Conflicts)
 	}
 	job, err := s.Engine.TransferJob(s.ctx, out.Job, int(maxWait.Milliseconds()))
 	s.check(err)
@@ -110,19 +110,19 @@ func (s *suite) testTransfers() {
 	blocked, err := s.Engine.Transfer(s.ctx, one(api.TransferCopy, "a.txt", "b.txt"))
 	s.check(err)
 	if blocked.Job != "" || !slices.Equal(blocked.Conflicts, []string{in("b.txt")}) {
-		s.Errorf("a copy over another file: %+v", blocked)
+		s.Errorf("a copy over another file returned %+v, want a conflict", blocked)
 	}
 	s.runTransfer(one(api.TransferCopy, "a.txt", "copy.txt"))
 	s.runTransfer(one(api.TransferMove, "copy.txt", "moved.txt"))
 	keep := one(api.TransferCopy, "a.txt", "b.txt")
 	keep.Conflict = api.ConflictKeep
 	if to := s.runTransfer(keep).Done[0].To; to == in("b.txt") || filepath.Dir(to) != dir {
-		s.Errorf("kept beside the other, it is %s", to)
+		s.Errorf("a copy that keeps both files is %s", to)
 	}
 	s.runTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: []api.FileMove{{Path: in("a.txt")}}})
 	for name, there := range map[string]bool{"a.txt": false, "b.txt": true, "copy.txt": false, "moved.txt": true} {
 		if _, err := os.Lstat(in(name)); (err == nil) != there {
-			s.Errorf("%s is there: %v", name, err == nil)
+			s.Errorf("%s exists: %v", name, err == nil)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func TestProgramsReceiveNamesWithAnyBytes(t *testing.T) {
 	}
 }
 
-func TestTruncatedFolderSaysSoAndRestIsReachable(t *testing.T) {
+func TestTruncatedFolderIsReportedAndRestIsReachable(t *testing.T) {
 	files := map[string]string{".hidden-far": "found\n"}
 	for _, name := range []string{"a", "b", "c", "x", "y", "z"} {
 		files[name] = name + " inside\n"

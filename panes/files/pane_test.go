@@ -192,7 +192,7 @@ func TestOrderedRenamesReachTheirNames(t *testing.T) {
 	})
 }
 
-func TestCycleOfRenamesTakesDetour(t *testing.T) {
+func TestCycleOfRenamesUsesTemporaryName(t *testing.T) {
 	moves := orderRenames([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
 	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
 	for _, move := range moves {

@@ -187,7 +187,7 @@ func TestFoldersRememberCursorWhenRevisited(t *testing.T) {
 	})
 }
 
-func TestFilesHideSortAndFilter(t *testing.T) {
+func TestFilesAreHiddenSortedAndFiltered(t *testing.T) {
 	d, _ := onFolder(t, 120, 30, map[string]string{".rc": "", "part10": "xx", "part9": "x"})
 	d.WaitNoText(".rc")
 	d.Press(".")
@@ -667,7 +667,7 @@ func TestShiftedLettersSortFiles(t *testing.T) {
 	d.WaitNoText("by size")
 }
 
-func TestHiddenFilesAreNotCountedAsMissing(t *testing.T) {
+func TestHiddenFilesAreNotCountedInHeading(t *testing.T) {
 	d, _ := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", ".hidden": "3"})
 	d.WaitText("1/2 ")
 	if strings.Contains(d.Screen(), "1/2 of 3") {

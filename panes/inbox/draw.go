@@ -133,7 +133,7 @@ func (b *Inbox) drawPreview(i item, width, n int, look *look.Look) (rows []strin
 	case i.request != nil:
 		request("A request to call "+text.Clean(i.request.Tool), i.request)
 	case i.answered != nil:
-		request("Your answer to each such call until the engine stops: "+i.answered.Answer, i.answered)
+		request("Your answer to every call like this until the engine stops: "+i.answered.Answer, i.answered)
 	case i.session != nil:
 		rows = b.drawScreen(i, width, n, look)
 	case b.current != "":

@@ -246,7 +246,7 @@ func (b *Inbox) dismiss() tea.Cmd {
 	case i.session == nil:
 		return nil
 	case i.isBlocked():
-		return b.o.Env.Say("it is blocked: answer it, or open its session", true)
+		return b.o.Env.Say("the agent is blocked: answer it, or open its session", true)
 	default:
 		b.o.MarkSeen(i.session)
 		if len(all) > 1 {
@@ -307,7 +307,7 @@ func (b *Inbox) sendAnswer(answer string, key bool) tea.Cmd {
 	last, answered := b.sent[b.current]
 	switch {
 	case !i.isSame(b.drawn) || i.session == nil:
-		return b.o.Env.Say("this has just changed: read it first", true)
+		return b.o.Env.Say("this item has just changed: read it first", true)
 	case answered && sameState(&last.to, i.session.Agent) && time.Since(last.at) < settleTime:
 		return b.o.Env.Say("answered; the agent has not continued yet", true)
 	}

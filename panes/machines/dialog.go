@@ -1,4 +1,5 @@
-// Package machines is the dialog with the other machines: their states, and the actions on them.
+// Package machines implements the dialog that shows the other machines with their states, and
+// offers actions on them.
 package machines
 
 import (
@@ -20,7 +21,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Dialog is the list of machines, with a second one for the actions on a machine.
+// A Dialog shows the list of machines, and for the machine that the user chooses a list of actions.
 type Dialog struct {
 	env  panes.Env
 	list *dialog.Picker // opened last
@@ -32,7 +33,8 @@ type Dialog struct {
 // New returns a dialog without opening it.
 func New(env panes.Env) *Dialog { return &Dialog{env: env} }
 
-// Numbers of the choices that are no machines: adding one, and showing the fleet.
+// Numbers of the choices that are not machines: the choice to add a machine, and the choice to show
+// the fleet.
 const addChoice, fleetChoice = 1 << 20, 1<<20 + 1
 
 // Show opens the list.
@@ -95,7 +97,7 @@ func (d *Dialog) listChoices() (all []list.Choice) {
 		Text: "Add a machine…", Also: "new ssh", Detail: "over ssh, or by a command"})
 }
 
-// fleetText describes a fleet in a few words; "" without one.
+// fleetText describes the fleet in a few words; "" if there is none.
 func fleetText(n *panes.News) string {
 	if f := n.Fleet; f != nil {
 		return panes.WithCounts(text.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "offline"})
@@ -167,7 +169,7 @@ func (d *Dialog) offerActions(name string, all []machineAction) tea.Cmd {
 	return nil
 }
 
-// OpenMachine starts a session on a machine, or connects to it first if it is offline.
+// OpenMachine starts a session on a machine. If the machine is offline, it connects to it instead.
 func (d *Dialog) OpenMachine(name string) tea.Cmd {
 	if m := d.env.News().Machine(name); m != nil && m.State != api.MachineConnected {
 		return d.connectMachine(name)
@@ -175,7 +177,8 @@ func (d *Dialog) OpenMachine(name string) tea.Cmd {
 	return d.env.StartOn(name)
 }
 
-// connectMachine connects to a machine now, in a session if ssh needs input.
+// connectMachine connects to a machine now. If ssh needs input from the user, it does so in a
+// session.
 func (d *Dialog) connectMachine(name string) tea.Cmd {
 	// Connecting may ask for a password or a host key, which needs a terminal.
 	if m := d.env.News().Machine(name); m != nil && m.State == api.MachineNeedsYou {
@@ -229,7 +232,7 @@ func (d *Dialog) askRemove(name string) tea.Cmd {
 	return nil
 }
 
-// runInSession runs `tandem machine` in a session, because it may ask questions.
+// runInSession runs `tandem machine` with args in a session, because it may ask the user questions.
 func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	program, err := os.Executable()
 	if err != nil {
@@ -238,7 +241,8 @@ func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	return d.env.Visit("machine "+args[0], append([]string{program, "machine"}, args...), d.env.Folder(), nil)
 }
 
-// runTandem runs `tandem machine` for a subcommand without questions.
+// runTandem runs `tandem machine` with args in the background. It is for subcommands that ask no
+// questions.
 func runTandem(ctx context.Context, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -253,8 +257,8 @@ func runTandem(ctx context.Context, args ...string) error {
 	return errors.New(strings.TrimPrefix(first, "tandem: "))
 }
 
-// Summary returns the number of machines, and of those offline, for a status bar; "" without any.
-// bad reports whether any is offline.
+// Summary describes the machines for a status bar: how many there are, and how many are offline; ""
+// if there are none. bad reports whether any is offline.
 func Summary(n *panes.News, short bool) (summary string, bad bool) {
 	all, offline, needs := len(n.Machines), 0, 0
 	for i := range n.Machines {

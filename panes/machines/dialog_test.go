@@ -13,7 +13,7 @@ import (
 	"tandem/themes"
 )
 
-// A view is the dialog with other machines on the screen.
+// A view is the dialog on a screen, in a dashboard with other machines.
 type view struct {
 	*panestest.Driver
 	env    *panestest.Env
@@ -21,7 +21,7 @@ type view struct {
 	engine *panestest.Engine
 }
 
-// ran returns the arguments of tandem in the session that was started.
+// ran returns the arguments of the tandem command that was started in a session.
 func (d *view) ran() []string {
 	if d.env.Visited == nil {
 		return nil
@@ -68,7 +68,7 @@ func TestListShowsStateOfEachMachine(t *testing.T) {
 	d.WaitText("0 of 3") // adding is no machine
 }
 
-func TestListShowsWhatAgentsDo(t *testing.T) {
+func TestListCountsAgentsOfEachMachineByState(t *testing.T) {
 	d := onMachines(t, machine("box", api.MachineConnected))
 	for i, state := range []api.AgentState{api.AgentBlocked, api.AgentWorking} {
 		d.env.Known.Processes = append(d.env.Known.Processes, api.Process{ID: "box/" + string(rune('a'+i)), Agent: &api.CodingAgent{Name: "claude", State: state}})
@@ -77,7 +77,7 @@ func TestListShowsWhatAgentsDo(t *testing.T) {
 	d.WaitText("1 blocked, 1 working")
 }
 
-func TestOpenListFollowsTheNews(t *testing.T) {
+func TestOpenMachineListIsUpdatedByNews(t *testing.T) {
 	d := onMachines(t, machine("box", api.MachineConnected))
 	d.env.Known.Machines = []panes.Machine{machine("box", api.MachineAway)}
 	d.dialog.UpdateChoices()
@@ -141,7 +141,7 @@ func TestRemovedMachineHasNoActions(t *testing.T) {
 	d.WaitText("machine box was removed")
 }
 
-func TestRemovingAsksFirst(t *testing.T) {
+func TestRemovingAMachineAsksFirst(t *testing.T) {
 	d := onMachines(t, machine("box", api.MachineConnected))
 	d.Press("enter", "'remove", "enter")
 	d.WaitText("Remove machine box?")

@@ -50,7 +50,8 @@ func (d *Dialog) showFleet() tea.Cmd {
 	return d.loadHealth(d.fleet, nil)
 }
 
-// loadHealth loads the state of the fleet, repeatedly while u is open.
+// loadHealth loads the state of the fleet, and again after each healthInterval while u is open.
+// before is the state loaded last.
 func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
 		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
@@ -68,7 +69,7 @@ func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
 		}
 		u.List.Renew(h.listChoices(err, d.env.Look()))
 		d.machines = h.machines
-		// Only the last two are needed; this breaks the chain.
+		// Only the last two states are needed, so let go of earlier ones.
 		if h.before != nil {
 			h.before.before = nil
 		}
@@ -81,8 +82,8 @@ func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
 	})
 }
 
-// listChoices returns the state of the hub, then the machines: offline ones, failing ones, then by
-// round-trip time.
+// listChoices returns lines with the state of the hub, and then the machines: first offline ones,
+// then those with the most failed processes, then those with the longest round trip.
 func (h *health) listChoices(fault error, look *look.Look) []list.Choice {
 	all := h.statusLines(fault, look)
 	machines := slices.Clone(h.machines)
@@ -114,7 +115,8 @@ func (h *health) listChoices(fault error, look *look.Look) []list.Choice {
 	return all
 }
 
-// statusLines returns the lines on the hub, the machines and their versions.
+// statusLines returns the lines about the hub, and about all machines together. fault is why the
+// machines could not be listed.
 func (h *health) statusLines(fault error, style *look.Look) (all []list.Choice) {
 	line := func(sign string, ink look.Ink, text, detail string) {
 		all = append(all, list.Choice{Number: -1 - len(all), ID: fmt.Sprint("line ", len(all)), Extra: true, Sign: sign, SignInk: ink, Text: text, Detail: detail})
@@ -130,7 +132,7 @@ func (h *health) statusLines(fault error, style *look.Look) (all []list.Choice) 
 		}
 	}
 	if fault != nil {
-		line(style.Glyphs.Failed, style.Bad, "the machines are not known", panes.ErrorText(fault))
+		line(style.Glyphs.Failed, style.Bad, "cannot list the machines", panes.ErrorText(fault))
 	}
 	away, failed, up := 0, 0, 0
 	versions := map[string]int{}
@@ -157,11 +159,11 @@ func (h *health) statusLines(fault error, style *look.Look) (all []list.Choice) 
 	return all
 }
 
-// trafficText returns the traffic on this engine's connection to the hub, as rates if there is a
-// previous state.
+// trafficText describes the traffic on this engine's connection to the hub. With a previous state
+// it returns rates, and otherwise totals.
 func (h *health) trafficText() string {
 	traffic := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
-	// Rates need two states; until then the totals must do.
+	// Rates can only be computed from two states.
 	if b := h.before; b != nil {
 		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
 			traffic = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
@@ -190,19 +192,20 @@ func (d *Dialog) askFleetAction(name string) tea.Cmd {
 	})
 }
 
-// showMachine connects the dashboard to a machine of the fleet, and then runs then, if any.
-func (d *Dialog) showMachine(name string, then func() tea.Cmd) tea.Cmd {
-	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", then)
+// showMachine connects the dashboard to a machine of the fleet. After that it calls next, unless
+// that is nil.
+func (d *Dialog) showMachine(name string, next func() tea.Cmd) tea.Cmd {
+	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", next)
 }
 
-func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then func() tea.Cmd) tea.Cmd {
+func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, next func() tea.Cmd) tea.Cmd {
 	return panes.AwaitAnswer(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
 	}, panes.ReportErrors(d.env.Say, func(_ api.Machine) tea.Cmd {
-		if then == nil {
+		if next == nil {
 			return d.env.Say(cmp.Or(note, "connecting to "+in.Name+"…"), false)
 		}
-		return then()
+		return next()
 	}))
 }
 

@@ -62,7 +62,7 @@ func TestFleetShowsHubWithoutItsMachines(t *testing.T) {
 	for _, c := range h.listChoices(api.Errorf(api.CodeUnavailable, "timed out"), env.Look()) {
 		lines = append(lines, c.Text+": "+c.Detail)
 	}
-	for _, want := range []string{"hub hub: token revoked", "the machines are not known: timed out"} {
+	for _, want := range []string{"hub hub: token revoked", "cannot list the machines: timed out"} {
 		if !strings.Contains(strings.Join(lines, "\n"), want) {
 			t.Errorf("no %q in %q", want, lines)
 		}

@@ -84,7 +84,7 @@ func TestFinderSearchesDecodedLines(t *testing.T) {
 	}
 }
 
-func TestEncodingOfAmbiguousBytes(t *testing.T) {
+func TestAmbiguousBytesAreLatin1OnlyIfPrintable(t *testing.T) {
 	for _, c := range []struct {
 		name, head string
 		want       encoding

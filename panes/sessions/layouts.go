@@ -136,7 +136,7 @@ func (m *arranger) chooseLayout(saved []api.SavedLayout) tea.Cmd {
 		}
 		m.env.ShowSessions()
 		if m.showLayout(saved[c.Number].Layout) == 0 {
-			return m.env.Say("none of its sessions exists", true)
+			return m.env.Say("none of its sessions exist any more", true)
 		}
 		return nil
 	}

@@ -219,7 +219,7 @@ func (m *arranger) askTabName() tea.Cmd {
 		m.focus.refresh()
 		return nil
 	})
-	ask.Note, ask.Clears = "Without a name, it shows what runs in it.", true
+	ask.Note, ask.Clears = "Without a name, the tab shows what runs in it.", true
 	m.env.Ask(ask)
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package startform has two forms: one for a new process, and one for a session in a new worktree.
-// It parses their fields and starts what they describe.
+// It parses their fields and starts the process or session described by them.
 package startform
 
 import (
@@ -30,8 +30,8 @@ type Starter struct {
 	StartInTree func(command []string, folder string, show bool) tea.Cmd // starts a session; no command is a shell
 }
 
-// AskProcess opens the form for a new process. folder is where it starts by default; for another
-// machine it is machine:folder.
+// AskProcess opens the form for a new process. folder is the default directory of the process; on
+// another machine it is machine:folder.
 func (s *Starter) AskProcess(folder string) {
 	f := newForm(s, folder)
 	f.show("Start a process", f.command, f.name, f.folder, f.environ, f.keepAlive, f.sandbox, f.more, f.restart, f.ready, f.terminal, f.worktree)
@@ -62,7 +62,7 @@ func newForm(s *Starter, folder string) *startForm {
 	f := &startForm{
 		Starter:   s,
 		command:   &form.Field{Label: "command", Note: "program and arguments, quoted as in a shell; alt+enter: another line", Input: &field.Area{}},
-		name:      &form.Field{Label: "name", Note: "default: the program's name, or for a shell line that of its first program", Input: &field.Field{}},
+		name:      &form.Field{Label: "name", Note: "default: the name of the program, or of the first one in a shell line", Input: &field.Field{}},
 		folder:    &form.Field{Label: "folder", Note: "default: the home folder", Input: &field.Field{}},
 		environ:   &form.Field{Label: "environment", Note: "NAME=value, separated by spaces, commas or lines", Input: &field.Area{}},
 		keepAlive: &form.Field{Label: "keep alive", Note: "space switches; restarted whenever it exits", Input: form.NewYesNo()},
@@ -153,8 +153,8 @@ func (f *startForm) submit() tea.Cmd {
 	}))
 }
 
-// finish reports a started process, or starts the session in its new worktree. awaited says that
-// the user has waited for the result and done nothing else, so that the session may be shown.
+// finish reports a started process, or starts the session in its new worktree. With awaited, the
+// user has waited for the result and done nothing else, and the session may be shown.
 func (f *startForm) finish(w *request, p api.Process, err error, awaited bool) tea.Cmd {
 	switch {
 	case err != nil:
@@ -204,7 +204,7 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	}
 	if policy := api.Policy(f.restart.Value()); policy != api.PolicyNo {
 		if in.KeepAlive && policy != api.PolicyAlways {
-			return w, f.restart, errors.New("keep alive means restart always")
+			return w, f.restart, errors.New("must be always if keep alive is on")
 		}
 		in.Restart = &api.Restart{Policy: policy}
 	}
@@ -215,7 +215,7 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	case len(words) > 2:
 		return w, f.worktree, errors.New("needs a name, and optionally the start of its branch")
 	case remote:
-		return w, f.worktree, errors.New("the dashboard creates them only on this machine")
+		return w, f.worktree, errors.New("the dashboard creates worktrees only on this machine")
 	}
 	words = append(words, "", "")
 	w.tree = &api.WorktreeAddInput{CWD: cmp.Or(folder, f.Env.Home()), Name: words[0], Base: words[1]}

@@ -14,7 +14,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A rig drives the forms with a fake engine that records the calls.
+// A rig drives the forms with a fake engine, which records the calls.
 type rig struct {
 	*panestest.Driver
 	engine  *panestest.Engine
@@ -153,7 +153,7 @@ func TestProcessFormUnfoldsMoreFields(t *testing.T) {
 func TestProcessFormRejectsKeepAliveWithAnotherPolicy(t *testing.T) {
 	r := askProcess(t, 80, 24)
 	r.Press("'serve", "down", "down", "down", "down", "space", "down", "down", "space", "down", "space", "enter")
-	r.WaitText("restart: keep alive means restart always")
+	r.WaitText("restart: must be always if keep alive is on")
 	r.Press("space", "enter")
 	r.waitStarted()
 	if got := r.asked.Restart; got == nil || got.Policy != api.PolicyAlways {
@@ -220,7 +220,7 @@ func TestProcessFormStartsOnOtherMachine(t *testing.T) {
 	r.env.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box"}}}
 	r.starter.AskProcess("box:/srv")
 	r.Press("'serve", "up", "space", "down", "down", "down", "down", "'fix", "enter")
-	r.WaitText("worktree: the dashboard creates them only on this machine")
+	r.WaitText("worktree: the dashboard creates worktrees only on this machine")
 	r.Press("ctrl+u", "enter")
 	r.waitStarted()
 	if machine, _ := api.MachineOf(r.asked.ID); machine != "box" || r.asked.CWD != "/srv" {

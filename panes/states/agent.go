@@ -8,12 +8,12 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// AgentTells reports whether the state of the coding agent in a session is known. That state is
-// then shown instead of what the terminal reports.
+// AgentTells reports whether the state of the coding agent in a session is known. It is then shown
+// instead of the terminal's own state.
 func AgentTells(p *api.Process) bool { return p.Agent != nil && p.Agent.State != api.AgentUnknown }
 
-// SessionGlyph returns the glyph and the ink for a session. They show the state of its coding
-// agent, if known, and otherwise that of the session.
+// SessionGlyph returns the glyph and the ink for a session. They show the state of its coding agent
+// or, if unknown, the session's own state.
 func SessionGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	if !AgentTells(p) || p.State != api.StateRunning {
 		return StateGlyph(p, look)
@@ -21,8 +21,8 @@ func SessionGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	return AgentGlyph(p.Agent, look)
 }
 
-// AgentGlyph returns the glyph and the ink for a coding agent's state. An agent whose finished work
-// the user has seen is dim.
+// AgentGlyph returns the glyph and the ink for a coding agent's state. Finished work is dim once
+// the user has seen it.
 func AgentGlyph(a *api.CodingAgent, look *look.Look) (string, look.Ink) {
 	g := &look.Glyphs
 	switch {
@@ -40,8 +40,7 @@ func AgentGlyph(a *api.CodingAgent, look *look.Look) (string, look.Ink) {
 	return g.Unknown, look.Dim
 }
 
-// AgentAge returns how long a coding agent has been in its state, to the minute, or "" if that is
-// unknown.
+// AgentAge returns how long a coding agent has been in its state, to the minute, or "" if unknown.
 func AgentAge(a *api.CodingAgent, now time.Time) string {
 	switch age := now.Sub(a.Since); {
 	case a.Since.IsZero():

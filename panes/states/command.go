@@ -8,9 +8,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// CommandText returns the command of a process for display. If the process is a shell that runs a
-// command line, it returns that line. If the line begins with a blank, as those that the dashboard
-// makes itself do, it returns only the name of the program.
+// CommandText returns the command of a process for display. For a shell with a command line it
+// returns the line. If the line begins with a blank, like the temporary ones of the dashboard, it
+// returns only the name of the program.
 func CommandText(p *api.Process) string {
 	if p.Terminal != nil && p.Terminal.Running != "" {
 		return text.Clean(p.Terminal.Running)

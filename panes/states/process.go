@@ -32,7 +32,7 @@ func HowEnded(p *api.Process) string {
 	return "exited"
 }
 
-// HowEndedIn is like HowEnded, but shortens the text if it does not fit into w cells.
+// HowEndedIn is like HowEnded, but shortens a text too long for w cells.
 func HowEndedIn(p *api.Process, w int) string {
 	what := HowEnded(p)
 	if text.Width(what) > w && p.Error == "" && p.ExitCode != nil {
@@ -41,8 +41,8 @@ func HowEndedIn(p *api.Process, w int) string {
 	return what
 }
 
-// DescribeInterruption says when a reboot or crash ended a session, and what was running in it. It
-// shortens the text if that does not fit into w cells.
+// DescribeInterruption says when a reboot or crash ended a session, and names the program running
+// then. It shortens a text too long for w cells.
 func DescribeInterruption(i *api.Interruption, now time.Time, w int) string {
 	what, at, day := "interrupted", i.At.Local(), ""
 	if i.By == api.ByReboot {
@@ -117,8 +117,8 @@ func StateInk(p *api.Process, look *look.Look) look.Ink {
 }
 
 // InCrashLoop returns p itself unless p is running again in a crash loop. Then it returns p as it
-// was before this run, waiting for the restart, so that what is shown about the failure does not
-// flicker.
+// was before this run, waiting for the restart. The reason of the failure thus stays visible until
+// a run lasts.
 func InCrashLoop(p *api.Process, now time.Time) *api.Process {
 	if p.State != api.StateStarting && p.State != api.StateRunning || !p.IsFailing(now) {
 		return p
@@ -129,7 +129,7 @@ func InCrashLoop(p *api.Process, now time.Time) *api.Process {
 			last.StartedAt, last.ExitedAt, last.ExitCode, last.ExitSignal = run.StartedAt, run.EndedAt, run.ExitCode, run.ExitSignal
 		}
 	}
-	// Use the words that the engine uses for a process in backoff.
+	// Use the engine's words for a process in backoff.
 	switch last.State, last.Error = api.StateBackoff, ""; {
 	case last.ExitCode != nil:
 		last.Error = "exited with " + text.Itoa(*last.ExitCode)
@@ -197,7 +197,7 @@ func CommandStatus(c *api.Command, running bool, look *look.Look) (sign, words s
 // You is the name shown for the user.
 const You = "you"
 
-// Who returns the name of an actor without the prefix that all agents have.
+// Who returns the name of an actor without the prefix common to all agents.
 func Who(actor string) string {
 	if actor == "person" {
 		return You
@@ -205,7 +205,7 @@ func Who(actor string) string {
 	return strings.TrimPrefix(text.Clean(actor), "agent:")
 }
 
-// WhoFrom is like Who, but adds the machine from which the call came, if that is another one.
+// WhoFrom is like Who, but adds the machine of the caller, if it is another one.
 func WhoFrom(actor, from string) string {
 	if from == "" {
 		return Who(actor)

@@ -154,7 +154,7 @@ func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput)
 		f.line.Tell(0, 0)
 		f.scroll.matches.number, f.scroll.matches.total = 0, 0
 	case found.Match == nil && in.Mark != "":
-		return f.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
+		return f.env.Say("no other prompt in this direction; the shell must mark its prompts", false)
 	case found.Match == nil:
 		return f.env.Say("no match", false)
 	default:
@@ -210,7 +210,7 @@ func (f *finder) selectOutput() tea.Cmd {
 		case err != nil:
 			return f.env.Say(panes.ErrorText(err), true)
 		case output == nil:
-			return f.env.Say("no command with output here; the shell has to mark its prompts", false)
+			return f.env.Say("no command with output here; the shell must mark its prompts", false)
 		default:
 			f.scroll.SelectBetween(output.first, output.last)
 		}

@@ -106,7 +106,7 @@ func TestCtrlCReportsDroppedText(t *testing.T) {
 	}
 }
 
-func TestLossIsReportedOnce(t *testing.T) {
+func TestLostInputIsReportedOnce(t *testing.T) {
 	p, e, _ := newTestPane("one")
 	p.ReportLoss()
 	if e.Said != "" {

@@ -161,8 +161,8 @@ func (s *Screen) lineAt(n int64) (l api.Line, ok bool) {
 	return api.Line{}, false
 }
 
-// heldLines returns, in order, the numbers of those lines from from (inclusive) to to (exclusive)
-// that are held.
+// heldLines returns the numbers of the held lines in a range, from inclusive and to exclusive, in
+// order.
 func (s *Screen) heldLines(from, to int64) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -206,7 +206,7 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	}
 }
 
-func TestLinkThatNoPhoneCanOpenHasNoCode(t *testing.T) {
+func TestLinkThatNoPhoneCanOpenHasNoQRCode(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "[::1]", "localhost"} {
 		env := &panestest.Env{}
 		openDialog(env, background.Link{URL: "http://" + host + ":8800/#ABCDEFGHIJKLMNOP"}, nil)()

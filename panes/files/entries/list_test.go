@@ -38,7 +38,7 @@ func joinNames(r *Rows) string {
 	return strings.Join(names, " ")
 }
 
-func TestArrangeSortsAndFilters(t *testing.T) {
+func TestArrangeSortsAndFiltersEntries(t *testing.T) {
 	all := makeEntries("b", "part10", "A", "part9", "part09", "z/", "Docs/", ".git/", ".rc", "c.go")
 	cases := []struct {
 		order Order

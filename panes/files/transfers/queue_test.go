@@ -46,7 +46,7 @@ func TestUndoRevertsCycleOfRenames(t *testing.T) {
 	}
 }
 
-func TestUndosAreBounded(t *testing.T) {
+func TestUndoStackIsBounded(t *testing.T) {
 	var q Queue
 	sized := func(what string, n int) undo {
 		return undo{description: what, steps: []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}

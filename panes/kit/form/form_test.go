@@ -202,7 +202,7 @@ func checkDrawing(t *rapid.T, f *Form, w, height int) {
 	}
 }
 
-func TestEmptyFieldsCanBeSeen(t *testing.T) {
+func TestEmptyFieldsAreVisible(t *testing.T) {
 	s := newSample(t.TempDir())
 	rows, _, _, _ := s.Draw(host{}, 80, 24)
 	for _, label := range []string{"command", "folder"} {
@@ -212,7 +212,7 @@ func TestEmptyFieldsCanBeSeen(t *testing.T) {
 	}
 }
 
-func TestTabLeavesTextThatWasThere(t *testing.T) {
+func TestTabCompletesOnlyEditedText(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, "src"), 0o700); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestTabLeavesTextThatWasThere(t *testing.T) {
 	}
 }
 
-func TestEnterOpensMore(t *testing.T) {
+func TestEnterOnMoreUnfoldsFieldsBeforeStarting(t *testing.T) {
 	s := newSample(t.TempDir())
 	submitted := false
 	s.Submit = func() tea.Cmd { submitted = true; return nil }

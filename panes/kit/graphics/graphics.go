@@ -60,7 +60,7 @@ type Picture struct {
 }
 
 // errNothing is the error for a picture or an area without pixels.
-var errNothing = errors.New("encode picture: nothing of it is visible")
+var errNothing = errors.New("encode picture: no part of it is visible")
 
 // Encode encodes a picture to fit into cols×rows cells, in its proportions and not enlarged. It may
 // take long.

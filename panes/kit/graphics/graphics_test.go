@@ -65,7 +65,7 @@ func TestTransmitSplitsAPictureIntoChunks(t *testing.T) {
 	}
 }
 
-func TestPlaceAndHideNameThePicture(t *testing.T) {
+func TestPlaceHideAndDeleteReferToPictureByID(t *testing.T) {
 	for want, got := range map[string][]byte{
 		"\x1b_Ga=p,p=1,C=1,q=2,i=9,c=30,r=12\x1b\\": AppendPlace(nil, 9, 30, 12),
 		"\x1b_Ga=d,q=2,d=i,i=9\x1b\\":               AppendHide(nil, 9),

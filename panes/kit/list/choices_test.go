@@ -99,7 +99,7 @@ func TestLateChoicesAreListedAfterOtherMatches(t *testing.T) {
 	}
 }
 
-func TestSearchKeepsKindMatchesBesideGoodOnes(t *testing.T) {
+func TestSearchKeepsMatchesOfKindBesideBetterOnes(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{{Kind: "action", Text: "start a session"}, {Kind: "session", Text: "web", Number: 1}})
 	for _, query := range []string{"ses", "sess", "session"} {

@@ -7,7 +7,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-func TestFinishedRowHasItsWidth(t *testing.T) {
+func TestFinishPadsOrClipsRowToWidth(t *testing.T) {
 	style := &look.Look{Selected: "<"}
 	for _, c := range []struct {
 		content string

@@ -173,8 +173,8 @@ func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
 	return true
 }
 
-// remains returns the tab that now has the focused session of the former tab of or, if that is
-// gone, another of its sessions. It returns nil if all are gone.
+// remains returns the tab that now has the focused session of a former tab or, if that is gone,
+// another session of the former tab. It returns nil if all its sessions are gone.
 func (t *Tabs) remains(of *Tab) *Tab {
 	if of == nil {
 		return nil

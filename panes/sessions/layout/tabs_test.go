@@ -67,7 +67,7 @@ func shape(t *Tabs) string {
 	return strings.Join(words, " ")
 }
 
-func TestUpdateKeepsWhatIsShown(t *testing.T) {
+func TestUpdateKeepsShownTabAndFocus(t *testing.T) {
 	for _, c := range []struct {
 		what, before, focus string
 		after, gone, want   string
@@ -96,7 +96,7 @@ func TestUpdateKeepsWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestUpdateKeepsTabsThatStayTheSame(t *testing.T) {
+func TestUpdateReplacesOnlyTabsWithOtherPanes(t *testing.T) {
 	tabs := shown(layoutOf("(a|b) c"))
 	split, other := tabs.All[0].Root, tabs.All[1]
 	l := engine.Apply(layoutOf("(a|b) c"), api.LayoutChange{Do: api.LayoutResize, ID: "a", Other: "b", Share: 2500},

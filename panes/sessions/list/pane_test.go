@@ -205,7 +205,7 @@ func TestKillIsRememberedForOneRun(t *testing.T) {
 	}
 }
 
-func TestStopOfUnknownSessionIsExpected(t *testing.T) {
+func TestExpectedStopOfUnknownSessionIsNotReported(t *testing.T) {
 	p, e := newTestPane()
 	p.ExpectStop("new")
 	p.ExpectStop("a")
