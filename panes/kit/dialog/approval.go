@@ -146,7 +146,8 @@ func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cell
 // AskerName returns the agent's name.
 func AskerName(r api.Request) string { return textOf(r).Asker }
 
-// StandingAnswer says what the standing answer to a request allows or denies.
+// StandingAnswer says in a sentence what an agent may do, or may not do, after a standing answer to
+// its request.
 func StandingAnswer(r api.Request) string {
 	may := " may call "
 	if r.Answer == "deny" {
@@ -203,9 +204,9 @@ const (
 	marginWidth     = len(nextLineMargin)
 )
 
-// requestLines returns the command and paths of a request, folded to width. With more than
-// one row, each has a margin that shows whether a line begins there: a long line cannot
-// pose as several commands.
+// requestLines returns the command and paths of a request, folded to width. If there are several
+// rows, a margin marks those at which a line begins, so that a long line cannot pose as several
+// commands.
 func requestLines(r api.Request, width int) []string {
 	shown := textOf(r)
 	parts := shown.Paths

@@ -1,7 +1,7 @@
-// Package dialog implements the dialogs drawn over the dashboard: questions, prompts,
-// choices, the list of keys and agents' requests. The open one has the keyboard.
-// Overlays are plain structs over the components of bubbles. Their effects are functions
-// set by the caller; they know neither panes nor the engine.
+// Package dialog implements the dialogs drawn over the dashboard: questions, prompts, choices, the
+// list of keys and agents' requests. The open dialog has the keyboard. Dialogs are plain structs
+// that use the components of bubbles. They know neither panes nor the engine: the caller sets
+// functions for their effects.
 package dialog
 
 import (
@@ -16,7 +16,7 @@ import (
 type Overlay interface {
 	// Traits returns how the host treats it now.
 	Traits() Traits
-	// Scopes returns the scopes in which its keys are looked up.
+	// Scopes returns the scopes in which the overlay's keys are looked up.
 	Scopes() []keymap.Scope
 	// Do handles a bound key.
 	Do(Host, keymap.Action) tea.Cmd

@@ -11,8 +11,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Find is the search line of a text. Matches are shown while the user types. It is drawn
-// at the bottom, and its owner scrolls to keep the match visible above it.
+// A Find is the line in which the user types what to search for in a text. It is drawn at the
+// bottom, and its owner shows the match above it while the user types.
 type Find struct {
 	Backward bool
 	Problem  string // an error in the pattern, or "no match"

@@ -25,14 +25,15 @@ type Help struct {
 	shownPage helpPage // the page in the pager
 }
 
-// A helpPage identifies the rows of a Help by everything they depend on.
+// A helpPage has everything on which the drawn rows of a Help depend.
 type helpPage struct {
 	search      string
 	width, room int
 	look        look.Look
 }
 
-// rowKeys returns the keys of a row, without the prefix: the section's title has it.
+// rowKeys returns the keys of a row. It leaves out the prefix, which is in the title of the
+// section.
 func (u *Help) rowKeys(s keymap.HelpSection, r keymap.HelpRow) string {
 	if s.Scope != keymap.ScopePrefix {
 		return r.KeyText()
@@ -131,7 +132,8 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, len(helpSearch) + x, 0
 }
 
-// Widths of a single column and of two side by side, and the gap between them, in cells.
+// Widths of a help with one column and with two columns, and of the gap between the columns, in
+// cells.
 const (
 	helpColumn    = 96
 	minHelpColumn = 52
@@ -139,8 +141,7 @@ const (
 	helpGap       = 3
 )
 
-// updatePage redraws the rows if anything they depend on has changed. The height is that
-// of all keys, so that the box keeps its size during a search.
+// updatePage draws the rows again if anything on which they depend has changed.
 func (u *Help) updatePage(width, room int, look *look.Look) {
 	of := helpPage{u.field.Text(), width, room, *look}
 	if u.pager.rows == nil || u.shownPage != of {
@@ -207,7 +208,7 @@ func (u *Help) labelWidth(w int) (label int) {
 	return min(label, w*2/5)
 }
 
-// drawColumns draws the groups matching a search, in two columns if the width allows.
+// drawColumns draws the groups that match a search, in two columns if w is large enough.
 func (u *Help) drawColumns(search string, w int, look *look.Look) []string {
 	if w < 2*minHelpColumn+helpGap {
 		return u.joinBlocks(u.drawBlocks(search, w, look), w)
@@ -232,8 +233,8 @@ func (u *Help) drawColumns(search string, w int, look *look.Look) []string {
 	return rows
 }
 
-// splitBlocks returns the number of blocks for the left column, for columns of similar
-// height.
+// splitBlocks returns how many blocks to put into the left column, so that both columns have a
+// similar height.
 func splitBlocks(blocks [][]string) (at int) {
 	total, left := 0, 0
 	for _, b := range blocks {
@@ -257,7 +258,7 @@ func (u *Help) joinBlocks(blocks [][]string, w int) (lines []string) {
 	return lines
 }
 
-// drawBlocks draws each group with matching rows under its title.
+// drawBlocks draws the groups that have rows matching a search, each below its title.
 func (u *Help) drawBlocks(search string, w int, look *look.Look) (blocks [][]string) {
 	words, label := u.searchWords(search), u.labelWidth(w)
 	match := matchAny(words)
@@ -305,7 +306,7 @@ func (u *Help) drawEntry(s keymap.HelpSection, r keymap.HelpRow, w, label int, m
 	return rows
 }
 
-// matchAny returns a pattern for any of the words; nil if there are none.
+// matchAny returns a pattern that matches any of the words; nil if there are no words.
 func matchAny(words []string) *regexp.Regexp {
 	if len(words) == 0 {
 		return nil
@@ -331,7 +332,7 @@ func highlightMatches(text string, match *regexp.Regexp, ink, found look.Ink) st
 	return out.String() + ink.Text(text[at:])
 }
 
-// helpMatches reports whether all words occur in the texts of an action.
+// helpMatches reports whether all words occur in the keys or the description of a row.
 func helpMatches(r keymap.HelpRow, words []string) bool {
 	text := strings.ToLower(strings.Join([]string{r.KeyText(), r.Help, r.Label, r.Also, r.Group, string(r.Action)}, " "))
 	for _, word := range words {

@@ -8,8 +8,8 @@ import (
 	"tandem/keys/keymap"
 )
 
-// A pager shows a part of its rows. The viewport computes the position only: it measures
-// text by other rules than the rest of the screen, so the rows are kept here.
+// A pager shows a part of its rows. Its viewport only computes the position. The pager draws the
+// rows itself, because the viewport measures text by other rules than the rest of the screen.
 type pager struct {
 	view viewport.Model
 	rows []string
@@ -37,7 +37,7 @@ func (p *pager) firstVisible() int { return p.view.YOffset() }
 // isComplete reports whether all rows are visible.
 func (p *pager) isComplete() bool { return p.view.Height() >= len(p.rows) }
 
-// scrollBy scrolls, and reports whether the action is one that scrolls.
+// scrollBy scrolls if action a is one that scrolls. Otherwise it returns false.
 func (p *pager) scrollBy(a keymap.Action) bool {
 	switch a {
 	case keymap.HelpDown:

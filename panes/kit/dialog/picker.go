@@ -25,10 +25,10 @@ type Picker struct {
 	Verb   func(list.Choice) string  // returns the hint for enter on a choice
 	Moved  func()                    // called after the cursor moved; may be nil
 	Cancel func()                    // called if nothing is chosen; may be nil
-	// Drop permanently removes a choice after the delete key, and returns the remaining
-	// ones. Nil means that choices cannot be removed.
+	// Drop removes a choice permanently when the user presses the delete key, and returns the
+	// remaining choices. If it is nil, choices cannot be removed.
 	Drop func(list.Choice) (left []list.Choice, cmd tea.Cmd)
-	// Stays reports whether a choice cannot be removed. Nil means that all can.
+	// Stays reports whether a choice cannot be removed. If it is nil, all can be removed.
 	Stays func(list.Choice) bool
 
 	field    field.Field
@@ -40,8 +40,7 @@ const (
 	pickerWidth = 104
 	pickerRows  = 20
 	pickerFrame = 2 // rows of the search line and the rule below it
-	// minRoomyHeight is the minimum height of a screen on which overlays draw separating
-	// rows.
+	// minRoomyHeight is the minimum height of a screen on which overlays contain blank rows.
 	minRoomyHeight = 12
 )
 
@@ -119,15 +118,15 @@ func (u *Picker) canRemove() bool {
 	return ok && u.Drop != nil && (u.Stays == nil || !u.Stays(c))
 }
 
-// removeSelected removes the selected choice and selects the next. The picker closes with
-// its last choice.
+// removeSelected removes the selected choice and selects the next one. If no choice is left, the
+// picker closes.
 func (u *Picker) removeSelected(h Host) tea.Cmd {
 	gone, ok := u.List.Selected()
 	if !ok {
 		return nil
 	}
-	// Find the neighbour first: the list is replaced below. The last choice has none after
-	// it, so the one before is selected.
+	// Find the next choice before the list is replaced below. If the last choice is removed, select
+	// the one before it.
 	u.List.Move(1)
 	if next, _ := u.List.Selected(); next.Number == gone.Number {
 		u.List.Move(-1)

@@ -12,8 +12,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Prompt asks for a line of text. A live one shows its effect while the user types, and
-// is drawn at the bottom.
+// A Prompt asks for a line of text. A live prompt takes effect while the user types, and is drawn
+// at the bottom.
 type Prompt struct {
 	Title string
 	Note  string // describes the expected text; may be empty
@@ -48,7 +48,7 @@ func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 	return p
 }
 
-// Traits puts a live prompt below the view that shows its effect.
+// Traits puts a live prompt at the bottom of the screen, because the view shows its effect.
 func (p *Prompt) Traits() Traits { return Traits{Low: p.live, Live: p.live} }
 
 func (p *Prompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -59,7 +59,7 @@ func (p *Prompt) Offer(common string, lines []string) {
 	p.Field.Suggest(lines)
 }
 
-// Look requests suggestions. It is called initially and after every change.
+// Look requests suggestions. It is called when the prompt opens and after every change of the line.
 func (p *Prompt) Look() tea.Cmd {
 	if p.Suggest == nil {
 		return nil
@@ -67,7 +67,7 @@ func (p *Prompt) Look() tea.Cmd {
 	return p.Suggest(p.Field.Text())
 }
 
-// SuggestWords suggests words for the last word of the line.
+// SuggestWords makes the prompt suggest words as completions of the last word in the line.
 func (p *Prompt) SuggestWords(words []string) *Prompt {
 	p.Suggest = func(text string) tea.Cmd {
 		at := strings.LastIndexByte(text, ' ') + 1
@@ -83,7 +83,8 @@ func (p *Prompt) SuggestWords(words []string) *Prompt {
 	return p
 }
 
-// SuggestPaths suggests files and folders of this machine. Relative paths start in base.
+// SuggestPaths makes the prompt suggest files and folders of this machine. Relative paths start in
+// base.
 func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 	p.Suggest = func(text string) tea.Cmd {
 		p.Offer("", nil)
@@ -101,7 +102,7 @@ func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 }
 
 func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
-	// A suggestion shown but never selected is not what the user typed.
+	// Accept a suggestion only if the user has selected it.
 	if a == keymap.Accept && p.byArrows {
 		p.Field.Accept()
 		p.Look()
@@ -138,8 +139,8 @@ func (p *Prompt) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	return p.lineChanged()
 }
 
-// completeLine adds the common prefix of all suggestions or, if that adds nothing, accepts
-// the current one.
+// completeLine completes the line by the common prefix of all suggestions or, if that adds nothing,
+// by the current suggestion.
 func (p *Prompt) completeLine() {
 	if text := p.Field.Text(); !p.byArrows && len(p.common) > len(text) {
 		p.Field.Set(p.common)
@@ -208,8 +209,8 @@ func (p *Prompt) drawNote(width, maxRows int, look *look.Look) []string {
 	return inkLines(lines, ink, width)
 }
 
-// drawSuggestions draws a row with the last parts of the suggestions, scrolled to the
-// current one.
+// drawSuggestions draws a row with the suggestions, without what they have in common with the line.
+// The current suggestion is visible.
 func (p *Prompt) drawSuggestions(width int, look *look.Look) string {
 	lines, chosen := p.Field.Suggestions()
 	lines = field.LastParts(p.Field.Text(), lines)

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Tip describes a key after the prefix, in wordings for three screen widths.
+// A Tip describes a key after the prefix, in three wordings for screens of different widths.
 type Tip struct {
 	Action keymap.Action
 	Same   keymap.Action // equivalent action without the prefix; may be empty
@@ -38,8 +38,8 @@ func (t Tip) InHint(h keymap.Hint) bool {
 // maxTips is the maximum number of tips shown.
 const maxTips = 4
 
-// DrawTips draws the row of tips, w cells wide: keys missing in the status bar, and the
-// key to hide the row.
+// DrawTips draws the row of tips, w cells wide. It names keys that are not in the status bar, and
+// the key that hides the row.
 func DrawTips(b keymap.Bindings, inBar []keymap.Hint, w int, style *look.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
 	shown := slices.DeleteFunc(Tips(), func(t Tip) bool {

@@ -15,8 +15,8 @@ import (
 // maxAreaRows is the maximum number of visible rows of an Area.
 const maxAreaRows = 4
 
-// An Area is a multi-line text input: a textarea growing with its text, and otherwise like Field.
-// alt+enter starts a new line. The zero value is empty.
+// An Area is a text input with several lines. It grows with its text, and is otherwise like a
+// Field. alt+enter starts a new line. The zero value is an empty Area.
 type Area struct {
 	input *textarea.Model
 	width int
@@ -67,7 +67,7 @@ func (a *Area) Paste(text string) {
 	a.update(tea.PasteMsg{Content: strings.Join(lines, "\n")})
 }
 
-// Type handles a key like an editor; unknown keys do nothing.
+// Type handles a key as an editor does. Keys without a meaning do nothing.
 func (a *Area) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	m := a.model()
@@ -86,7 +86,7 @@ func (a *Area) Type(k tea.KeyPressMsg) {
 
 func (a *Area) update(msg tea.Msg) { *a.model(), _ = a.model().Update(msg) }
 
-// splitAtCursor returns the cursor's line before and after the cursor.
+// splitAtCursor returns the parts of the cursor's line before and after the cursor.
 func (a *Area) splitAtCursor() (before, after string) {
 	m := a.model()
 	line := []rune(strings.Split(m.Value(), "\n")[m.Line()])

@@ -14,8 +14,8 @@ import (
 // maxNames is the maximum number of completions shown.
 const maxNames = 50
 
-// CompletePath returns the paths starting with s, at most maxNames, and the common prefix of all.
-// Relative ones start in base.
+// CompletePath returns paths that begin with s, at most maxNames, and the common prefix of all such
+// paths. Relative paths start in base.
 func CompletePath(s, base, home string, onlyFolders bool) (common string, lines []string) {
 	lines = listPaths(s, base, home, onlyFolders)
 	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
@@ -44,8 +44,8 @@ func CompleteCommand(s, folder, home string) (common string, lines []string) {
 	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
-// listPaths returns the sorted paths starting with s, directories with a slash appended. Relative
-// ones start in base.
+// listPaths returns the paths that begin with s, sorted. Directories end in a slash. Relative paths
+// start in base.
 func listPaths(s, base, home string, onlyFolders bool) (paths []string) {
 	dir, part := filepath.Split(s)
 	folder := text.ExpandHome(dir, home)
@@ -77,8 +77,8 @@ func listPrograms(prefix string) (names []string) {
 	return slices.Compact(names)
 }
 
-// entries iterates over the entries of a directory with the given prefix, and follows links. Hidden
-// ones are included only if prefix starts with a dot.
+// entries iterates over the entries of a directory whose names begin with prefix, and follows
+// links. Hidden entries are included only if prefix begins with a dot.
 func entries(folder, prefix string) iter.Seq2[string, os.FileInfo] {
 	return func(yield func(string, os.FileInfo) bool) {
 		all, _ := os.ReadDir(folder) // an unreadable directory has no completions

@@ -24,8 +24,9 @@ const (
 	inside      = "\uFDD0"
 )
 
-// A Field is a one-line text input: a textinput moving by whole characters, rejecting text that
-// cannot be shown, and drawn like everything else. The zero value is empty.
+// A Field is a text input with one line. It extends bubbles' textinput: the cursor moves by whole
+// characters, text that cannot be shown is rejected, and the line is drawn like the rest of the
+// screen. The zero value is an empty Field.
 type Field struct {
 	input *textinput.Model
 }
@@ -56,12 +57,13 @@ func (f *Field) Text() string {
 	return strings.ReplaceAll(f.input.Value(), inside, replacement)
 }
 
-// Paste inserts text at the cursor, without characters that cannot be in a line.
+// Paste inserts text at the cursor. It leaves out line breaks at the end, and characters that a
+// line cannot contain.
 func (f *Field) Paste(text string) {
 	f.update(tea.PasteMsg{Content: fieldText(strings.TrimRight(text, "\r\n"))})
 }
 
-// Type handles a key like a line editor; unknown keys do nothing.
+// Type handles a key as a line editor does. Keys without a meaning do nothing.
 func (f *Field) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	keys := &f.model().KeyMap
@@ -108,8 +110,8 @@ func lastCluster(text string) (last string) {
 	return last
 }
 
-// Suggest offers completions. Those beginning with the text are suggested, the first one until
-// another is chosen.
+// Suggest sets the possible completions. Those that begin with the text are suggested, the first
+// one unless the user chooses another.
 func (f *Field) Suggest(lines []string) {
 	text := f.Text()
 	held := make([]string, 0, len(lines))
@@ -138,20 +140,22 @@ func (f *Field) Suggestions() (lines []string, chosen int) {
 	return lines, chosen
 }
 
-// Accept completes the text with the suggestion, and reports whether that changed it.
+// Accept replaces the text by the current suggestion, and reports whether that changed the text.
 func (f *Field) Accept() bool {
 	before := f.Text()
 	f.update(tea.KeyPressMsg{Code: tea.KeyTab})
 	return f.Text() != before
 }
 
-// Accepts reports whether a key accepts the suggestion: right, at the end of the text.
+// Accepts reports whether key k accepts the suggestion: it is the right arrow, and the cursor is at
+// the end of the text.
 func (f *Field) Accepts(k tea.KeyPressMsg) bool {
 	_, after := f.splitAtCursor()
 	return after == "" && key.Matches(k, f.model().KeyMap.CharacterForward)
 }
 
-// DrawIn draws the line in a look's inks, with the suggestion after the text.
+// DrawIn is like Draw, but draws the line in the inks of a look, with the rest of the suggestion
+// after the text.
 func (f *Field) DrawIn(w int, look *look.Look) (row string, x int) {
 	line, x := f.Draw(w)
 	lines, at := f.Suggestions()
@@ -163,7 +167,8 @@ func (f *Field) DrawIn(w int, look *look.Look) (row string, x int) {
 	return look.Text.Text(text.Cut(line, x, "")) + look.Faint.Text(rest) + text.Spaces(w-x-text.Width(rest)), x
 }
 
-// Draw returns the line around the cursor, exactly w cells, and the cursor's column.
+// Draw returns the part of the line around the cursor, exactly w cells wide, and the cursor's
+// column in it.
 func (f *Field) Draw(w int) (line string, x int) {
 	before, after := f.splitAtCursor()
 	// One cell stays free for a cursor after the text.

@@ -49,7 +49,8 @@ func (f *Field) offer(common string, lines []string) {
 	}
 }
 
-// note returns the note below the form: the field's completions, else its description.
+// note returns the note shown below the form while the field has the focus: its completions or, if
+// there are none, its description.
 func (f *Field) note(b keymap.Bindings) string {
 	if len(f.lines) > 0 {
 		names := strings.Join(field.LastParts(f.Text(), f.lines), "  ")
@@ -124,7 +125,7 @@ func (c *Choice) Type(k tea.KeyPressMsg) {
 	}
 }
 
-// draw returns the value, with arrows if it is not a switch.
+// draw returns the value, with arrows beside it if there are more than two values.
 func (c *Choice) draw() string {
 	if len(c.Values) > 2 {
 		return "< " + c.Text() + " >"

@@ -32,7 +32,7 @@ func New(title string, fields ...*Field) *Form {
 	return &Form{Title: title, fields: fields, focused: fields[0]}
 }
 
-// Fail shows an error in the text of a field, and focuses it.
+// Fail shows an error about the text of a field, and focuses the field.
 func (f *Form) Fail(field *Field, why string) {
 	f.focused, f.wrong, f.problem, f.busy = field, field, text.Clean(why), false
 	// The field may be folded away.
@@ -41,7 +41,7 @@ func (f *Form) Fail(field *Field, why string) {
 	}
 }
 
-// visibleFields returns the fields on the screen, from the top.
+// visibleFields returns the fields that are not folded away, from top to bottom.
 func (f *Form) visibleFields() []*Field {
 	for i, field := range f.fields {
 		if choice, ok := field.Input.(*Choice); ok && choice.Folds && choice.at == 0 {
@@ -116,7 +116,7 @@ func (f *Form) Paste(_ dialog.Host, text string) tea.Cmd {
 }
 
 // findCompletions returns a command that looks up completions of the focused field; nil if it has
-// none. The lookups run concurrently, so an outdated one may arrive last; it is dropped.
+// none. Lookups run concurrently, so an outdated result may arrive last. It is dropped.
 func (f *Form) findCompletions() tea.Cmd {
 	field, text := f.focused, f.focused.Text()
 	field.common, field.lines = "", nil // of another text

@@ -15,7 +15,8 @@ import (
 // A Protocol is a way to show pictures.
 type Protocol int
 
-// The protocols. Blocks uses half blocks of text, which every terminal has.
+// The ways to show pictures. Blocks draws them with half-block characters, which every terminal
+// has.
 const (
 	Blocks Protocol = iota
 	Off             // no pictures
@@ -79,9 +80,9 @@ func Encode(src *image.RGBA, s Screen, cols, rows int) (*Picture, error) {
 // cellsFor returns how many cells n pixels cover.
 func cellsFor(n, cell int) int { return max((n+cell-1)/cell, 1) }
 
-// encodeKitty encodes a PNG filling whole cells. The rest of the last ones is transparent, because
-// kitty would stretch a picture to whole cells. A picture over the limits is sent smaller, and the
-// terminal enlarges it.
+// encodeKitty encodes a PNG that fills whole cells. kitty would stretch the picture to whole cells,
+// so the unused part of the last cells is transparent pixels. A picture over the limits is sent
+// smaller, and the terminal enlarges it.
 func encodeKitty(src *image.RGBA, cell image.Point, w, h int) (*Picture, error) {
 	cols, rows := cellsFor(w, cell.X), cellsFor(h, cell.Y)
 	for scale := 1.0; ; scale *= shrinkFactor {
@@ -138,7 +139,7 @@ func encodeSixel(src *image.RGBA, s Screen, w, h int) (*Picture, error) {
 	}
 }
 
-// wholeBands rounds a height down to whole bands, because some terminals draw only those.
+// wholeBands rounds a height down to whole bands, because some terminals draw only whole ones.
 func wholeBands(h int) int {
 	if h < sixelRows {
 		return h

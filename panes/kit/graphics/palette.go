@@ -11,7 +11,8 @@ const maxColors = 256
 // An rgb is an opaque color.
 type rgb [3]uint8
 
-// roundPercent returns a color rounded to percentages, the only ones sixel can name.
+// roundPercent returns a color with each channel rounded to whole percent, because sixel has no
+// other colors.
 func (c rgb) roundPercent() rgb {
 	for i, v := range c {
 		c[i] = uint8((toPercent(v)*255 + 50) / 100)
@@ -44,7 +45,7 @@ func exactPalette(img *image.RGBA) (palette []rgb, pixels []uint8, ok bool) {
 	return palette, pixels, true
 }
 
-// binBits is the precision per channel when colors are grouped to choose a palette.
+// binBits is the number of bits per channel when colors are grouped into bins to choose a palette.
 const binBits = 5
 
 // A bin is the pixels of nearly one color.
@@ -59,8 +60,8 @@ func binIndex(c rgb) int {
 	return int(c[0]>>low)<<(2*binBits) | int(c[1]>>low)<<binBits | int(c[2]>>low)
 }
 
-// medianCutPalette returns a palette for any picture by median cut: the box with the highest score
-// is cut in two until there are maxColors.
+// medianCutPalette returns a palette for any picture by median cut: it cuts the box with the
+// highest score in two until there are maxColors boxes.
 func medianCutPalette(img *image.RGBA) []rgb {
 	boxes := [][]bin{collectBins(img)}
 	for len(boxes) < maxColors {
@@ -97,8 +98,8 @@ func collectBins(img *image.RGBA) []bin {
 	return slices.DeleteFunc(all, func(b bin) bool { return b.n == 0 })
 }
 
-// widestAxis returns the channel with the widest range in a box, and a score for cutting it there:
-// 0 for a single color.
+// widestAxis returns the channel with the widest range of values in a box, and a score for cutting
+// the box along it; 0 if the box has a single color.
 func widestAxis(box []bin) (axis int, score uint64) {
 	if len(box) < 2 {
 		return 0, 0
@@ -120,7 +121,7 @@ func widestAxis(box []bin) (axis int, score uint64) {
 	return axis, n * uint64(width)
 }
 
-// cutBox cuts a box of at least two bins into halves of about as many pixels.
+// cutBox cuts a box of at least two bins into two boxes with about the same number of pixels.
 func cutBox(box []bin, axis int) (a, b []bin) {
 	slices.SortFunc(box, func(a, b bin) int { return int(a.key[axis]) - int(b.key[axis]) })
 	var all, sum uint64

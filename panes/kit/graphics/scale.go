@@ -43,7 +43,7 @@ func Shrink(src image.Image, w, h int) *image.RGBA {
 	return out
 }
 
-// samplesPerSide limits the pixels read for a mean, in each direction.
+// samplesPerSide limits how many pixels are read, in each direction, to compute a mean.
 const samplesPerSide = 8
 
 func meanPixel(pix []uint8, src image.RGBA64Image, x0, y0, x1, y1 int) {

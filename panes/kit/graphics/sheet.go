@@ -17,8 +17,8 @@ type Source struct {
 	PNG  []byte
 }
 
-// A Sheet is a picture as placed by a program: whole cells, some only partly covered. It is safe
-// for concurrent use.
+// A Sheet is a picture in the place where a program has put it. It consists of whole cells, of
+// which the picture may cover some only partly. It is safe for concurrent use.
 type Sheet struct {
 	Source *Source
 	At     styled.Placement
@@ -39,7 +39,7 @@ func (p Patch) bounds() image.Rectangle {
 	return image.Rectangle{Max: p.Cells.Size()}.Add(image.Pt(p.X, p.Y))
 }
 
-// AddRow adds a row of a sheet, extending the patch above it if possible.
+// AddRow adds a patch of one row. If it continues the patch above it, that patch is extended.
 func AddRow(all []Patch, row Patch) []Patch {
 	for i := range all {
 		p := &all[i]
@@ -58,7 +58,8 @@ func (p Patch) CrossesRow(y int) bool { b := p.bounds(); return y >= b.Min.Y && 
 // IsBelowText reports whether text is drawn over the picture.
 func (s *Sheet) IsBelowText() bool { return s.At.Z < 0 }
 
-// drawPixels draws the whole sheet with w×h pixels per cell; nil if the picture is damaged.
+// drawPixels draws the whole sheet with w×h pixels per cell. It returns nil if the picture is
+// damaged.
 func (s *Sheet) drawPixels(w, h int) *image.RGBA {
 	src, err := png.Decode(bytes.NewReader(s.Source.PNG))
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *Sheet) BlockColors(x, y int, screen Screen) (upper, lower styled.Color,
 	return on(up.R, up.G, up.B, up.A), on(low.R, low.G, low.B, low.A), true
 }
 
-// EncodeKitty returns the sheet as a PNG, and the pixels of one cell. If the picture fills its
-// cells exactly, the program's own PNG is returned.
+// EncodeKitty returns the sheet as a PNG, and the size of one cell in pixels. If the picture fills
+// its cells exactly, it returns the program's own PNG.
 func (s *Sheet) EncodeKitty(screen Screen) (text []byte, w, h int) {
 	cols, rows, size := s.At.Cols, s.At.Rows, s.Source.Size
 	full := image.Rect(0, 0, cols*s.At.Cell.X, rows*s.At.Cell.Y)
@@ -140,7 +141,8 @@ func (s *Sheet) EncodeKitty(screen Screen) (text []byte, w, h int) {
 // large.
 func (s *Sheet) EncodeSixel(cells image.Rectangle, screen Screen) []byte {
 	cell := screen.cellSize()
-	// A program chooses the size, so it must not make the dashboard allocate any amount.
+	// Limit the size, which a program chooses, so that it cannot make the dashboard allocate any
+	// amount of memory.
 	if s.At.Cols*cell.X*s.At.Rows*cell.Y > 4*MaxPixels {
 		return nil
 	}
@@ -154,5 +156,5 @@ func (s *Sheet) EncodeSixel(cells image.Rectangle, screen Screen) []byte {
 	return AppendSixel(nil, Over(part, screen.Backdrop))
 }
 
-// MaxPixels limits the pixels drawn of a sheet at once.
+// MaxPixels limits how many pixels of a sheet are drawn at once.
 const MaxPixels = 4 << 20

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// maxUnseenSheets is how many sheets a terminal keeps without showing them.
+// maxUnseenSheets is how many sheets a terminal may keep that it does not show.
 const maxUnseenSheets = 8
 
-// Patches are the pictures on a terminal's screen, and how it shows them.
+// Patches are the pictures on a terminal's screen, and the way in which the terminal shows them.
 type Patches struct {
 	On  Screen
 	All []Patch
@@ -19,7 +19,7 @@ type Patches struct {
 // Equal reports whether both look the same.
 func (p Patches) Equal(q Patches) bool { return p.On == q.On && slices.Equal(p.All, q.All) }
 
-// CrossesRow reports whether a patch covers a row of the screen.
+// CrossesRow reports whether any patch covers row y of the screen.
 func (p Patches) CrossesRow(y int) bool {
 	return slices.ContainsFunc(p.All, func(one Patch) bool { return one.CrossesRow(y) })
 }
@@ -53,8 +53,8 @@ type sixelKey struct {
 // HasPatches reports whether the terminal shows any part of a picture.
 func (s *Display) HasPatches() bool { return len(s.patches.All) > 0 }
 
-// AppendUpdate appends the output that changes the patches to next. Patches in written rows are
-// shown again. After the screen was erased, sheets are transmitted again.
+// AppendUpdate appends the output that changes the patches to next. It shows patches in written
+// rows again. If the screen was erased, it also transmits their sheets again.
 func (s *Display) AppendUpdate(dst []byte, next Patches, written map[int]bool, erased bool) []byte {
 	switch {
 	// The terminal may have lost its sheets with the screen.
@@ -77,8 +77,8 @@ func (s *Display) AppendUpdate(dst []byte, next Patches, written map[int]bool, e
 	return dst
 }
 
-// ScrollUp records that the terminal has moved its rows up by n. Sixels moved along. Kitty's
-// placements are made again, because not all terminals move them.
+// ScrollUp records that the terminal has moved its rows up by n. Sixels have moved with them.
+// Kitty's placements are made again, because not all terminals move those.
 func (s *Display) ScrollUp(n int) {
 	if n <= 0 {
 		return
@@ -163,7 +163,8 @@ func (s *Display) dropSheets(dst []byte) []byte {
 	return dst
 }
 
-// appendSixel draws new and overwritten patches. Old ones vanished with their cells.
+// appendSixel draws new patches and those that were overwritten. Patches that are gone need
+// nothing, because they vanish with their cells.
 func (s *Display) appendSixel(dst []byte, next Patches, written map[int]bool) []byte {
 	before := s.sixels
 	s.sixels = map[sixelKey][]byte{}

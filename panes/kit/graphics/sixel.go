@@ -34,7 +34,8 @@ func AppendSixel(dst []byte, img *image.RGBA) []byte {
 	return append(dst, "\x1b\\"...)
 }
 
-// A band is six rows of a picture: for each color, a mask of its pixels in each column.
+// A band is six rows of a picture. For each color it has a mask per column, which says which pixels
+// have the color.
 type band struct {
 	w     int
 	masks [maxColors][]uint8 // nil until needed
@@ -79,7 +80,8 @@ func (b *band) appendColors(dst []byte) []byte {
 	return dst
 }
 
-// appendRuns appends columns, with a count for equal ones. Empty columns at the end are left out.
+// appendRuns appends the masks of columns. Equal ones in a row are written once, with a count.
+// Empty ones at the end are left out.
 func appendRuns(dst []byte, mask []uint8) []byte {
 	for len(mask) > 0 {
 		n := 1

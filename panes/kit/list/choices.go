@@ -33,7 +33,8 @@ type Choice struct {
 // ChoicesWidth is the width of a list of short entries.
 const ChoicesWidth = 84
 
-// Choices is a list narrowed by typing, best match first, with the matched letters marked.
+// Choices is a list that the user narrows by typing. The best match comes first, and the matched
+// letters are marked.
 type Choices struct {
 	all    []Choice
 	texts  []util.Chars // of all
@@ -46,7 +47,7 @@ type Choices struct {
 	kinds  int // cells of the widest kind
 }
 
-// Set replaces the entries. A cursor moved by the user stays on its entry.
+// Set replaces the entries. If the user has moved the cursor, it stays on its entry.
 func (c *Choices) Set(all []Choice) {
 	before, had := c.Selected()
 	at := c.cursor
@@ -163,7 +164,7 @@ func (c *Choices) scoreChoice(i int) (sum int, ok bool) {
 	return sum, true
 }
 
-// beginsWord reports whether one of words begins with typed.
+// beginsWord reports whether any word in words begins with typed.
 func beginsWord(words, typed string) bool {
 	return strings.Contains(" "+words, " "+typed)
 }
@@ -200,7 +201,7 @@ func (c *Choices) Move(rows int) {
 // Page returns the number of rows when last drawn.
 func (c *Choices) Page() int { return max(c.rows, 1) }
 
-// Go moves the cursor to row y as last drawn, and reports whether there is a choice.
+// Go moves the cursor to the choice drawn in row y. It returns false if there is none.
 func (c *Choices) Go(y int) bool {
 	if y < 0 || y >= c.rows || c.top+y >= len(c.shown) {
 		return false
@@ -226,8 +227,8 @@ func (c *Choices) Draw(w, h int, look *look.Look) []string {
 	return text.PadRows(rows, w, h)
 }
 
-// Below narrowChoices cells only the text of a choice is shown; below kindChoices its kind is
-// omitted.
+// A list narrower than narrowChoices cells shows only the text of a choice. One narrower than
+// kindChoices leaves out its kind.
 const (
 	minDetailWidth = 32
 	minKindWidth   = 48
@@ -246,7 +247,7 @@ func (c *Choices) drawRow(i int, kind string, cursor bool, w int, look *look.Loo
 		r.Add(" "+text.Pad(kind, c.kinds), look.Dim)
 	}
 	r.Add(" "+text.Fit(one.Sign, 1)+" ", one.SignInk)
-	// The detail gets two fifths of the row, or what the text leaves free.
+	// The detail gets two fifths of the row, or more if the text leaves more free.
 	detail := text.Clip(one.Detail, max(w*2/5, w-r.Cells-3-text.Width(text.Clean(one.Text))))
 	if text.JoinsSpace(detail) || narrow {
 		detail = ""

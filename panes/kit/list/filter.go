@@ -2,10 +2,11 @@ package list
 
 import "strings"
 
-// CutHost removes host:NAME from a filter. Without it host is "".
+// CutHost removes host:NAME from a filter and returns NAME; "" if the filter has no such word.
 func CutHost(filter string) (host, rest string) { return cutPrefixed(filter, "host:") }
 
-// CutFrom removes from:NAME, the machine a command came from, from a filter.
+// CutFrom removes the word from:NAME from a filter and returns NAME, the machine from which a
+// command came.
 func CutFrom(filter string) (from, rest string) { return cutPrefixed(filter, "from:") }
 
 // cutPrefixed removes the words with a prefix from a filter, and returns the value of the last one.
@@ -25,8 +26,8 @@ func cutPrefixed(filter, prefix string) (value, rest string) {
 	return value, strings.Join(words, " ")
 }
 
-// OnHost reports whether a machine matches the value of host:. machine is "" for this machine,
-// called "here".
+// OnHost reports whether a machine matches host, the value of host: in a filter. machine is "" for
+// this machine, whose name in filters is "here".
 func OnHost(host, machine string) bool {
 	if machine == "" {
 		machine = "here"

@@ -23,7 +23,7 @@ type Click struct {
 // DoubleClick is the maximum time between the clicks of a double click.
 const DoubleClick = 400 * time.Millisecond
 
-// Again reports whether a click on a row is the second of a double click.
+// Again records a click on a row, and reports whether it is the second click of a double click.
 func (c *Click) Again(row int) bool {
 	now := time.Now()
 	double := row == c.row && now.Sub(c.at) < DoubleClick

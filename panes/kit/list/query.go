@@ -24,7 +24,7 @@ type word struct {
 	sensitive bool // case-sensitive, because it has a capital
 }
 
-// matching guards the initialization of fzf's tables.
+// matching makes sure that fzf's tables are initialized only once.
 var matching sync.Once
 
 func prepareMatching() { matching.Do(func() { algo.Init("default") }) }

@@ -37,7 +37,7 @@ func (s ListSign) Draw(w int, look *look.Look) (content string, cells int) {
 	return look.Chip.Text(chip) + " " + content, text.Width(chip) + gap + cells
 }
 
-// place formats the position: "14/25", or "3/4 of 25" in a filtered list.
+// place formats the position of the cursor: "14/25", or "3/4 of 25" in a filtered list.
 func (s ListSign) place() string {
 	place := text.Itoa(s.Shown)
 	if s.At > 0 {
@@ -64,8 +64,8 @@ func (s ListSign) maxWidth(w int) int {
 	return min(max(w/4, least), w/2)
 }
 
-// Scrollbar draws a thin scrollbar into the last cell of rows, which show a list of total rows from
-// top on. If they show all of it, there is none.
+// Scrollbar draws a thin scrollbar into the last cells of rows, which show a part of a list with
+// total rows, beginning at row top. If they show the whole list, it draws nothing.
 func Scrollbar(rows []string, w, top, total int, look *look.Look) {
 	h := len(rows)
 	if h < 2 || w < 2 || total <= h {
@@ -83,8 +83,8 @@ func Scrollbar(rows []string, w, top, total int, look *look.Look) {
 	}
 }
 
-// NothingMatches returns the text for a list whose filter matches nothing, with the key clearing
-// the filter if there is one and it fits.
+// NothingMatches returns the text for a list whose filter matches nothing. It names the key that
+// clears the filter, if there is one and the text fits into w cells.
 func NothingMatches(w int, clear string) string {
 	const said = "nothing matches"
 	hint := " · " + clear + " shows all"

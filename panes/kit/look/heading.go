@@ -6,7 +6,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Heading returns the title row of a pane: a name, a detail, and a rule to the end. It doubles as
+// Heading returns the title row of a pane: a name, a detail, and a rule to the end. The row is also
 // the border to the pane above.
 func (l *Look) Heading(name, detail string, w int, focused bool) string {
 	nameInk := l.Dim

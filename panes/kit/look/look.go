@@ -1,5 +1,5 @@
-// Package look holds the inks and glyphs with which everything is drawn, and what they draw in all
-// panes: borders, headings, hints and empty pages.
+// Package look holds the inks and glyphs with which everything is drawn. It also draws what all
+// panes have: borders, headings, hints and empty pages.
 package look
 
 import (
@@ -12,10 +12,11 @@ import (
 	"tandem/themes"
 )
 
-// An Ink is a style, as the SGR sequence starting it; "" is the terminal's default.
+// An Ink is a style, in the form of the SGR sequence that starts it; "" is the terminal's default
+// style.
 type Ink string
 
-// InkOf returns the ink of a style with only colours and attributes.
+// InkOf returns the ink of a style, which may have only colours and attributes.
 func InkOf(s lipgloss.Style) Ink {
 	begin, _, _ := strings.Cut(s.Render("x"), "x")
 	return Ink(begin)
@@ -77,7 +78,7 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	}
 }
 
-// Edge returns a piece of border, in the focused style or not.
+// Edge returns a piece of border in its style, which depends on focused.
 func (l *Look) Edge(line string, focused bool) string {
 	switch {
 	case !focused:

@@ -51,7 +51,7 @@ func Hints(hints []keymap.Hint, w, keep int, key, does Ink) (line string, used i
 func FittingHints(hints []keymap.Hint, w, keep int) (fit []keymap.Hint) {
 	hints = slices.DeleteFunc(slices.Clone(hints), func(h keymap.Hint) bool { return h.Key == "" })
 	first := max(len(hints)-keep, 0)
-	// Reserve the cells of the last hints while placing the others.
+	// Reserve the cells of the hints with priority before placing the others.
 	reserved, used := 0, 0
 	for _, h := range hints[first:] {
 		reserved += hintCells(h) + hintGap

@@ -23,7 +23,7 @@ func (e edit) setGuess(x int, c Cell, pushed bool) {
 	e.guesses[at] = guess{c, cellAt(e.s, at).Text, e.mark, pushed}
 }
 
-// textEnd returns the column after the text starting at x, which ends at a gap.
+// textEnd returns the column after the text that starts at x. The text ends at a gap of blanks.
 func (e edit) textEnd(x int) int {
 	cols, _ := e.s.Size()
 	end := x

@@ -24,15 +24,15 @@ func (m Mode) String() string { return [...]string{"off", "auto", "always"}[m] }
 func Modes() map[string]Mode { return map[string]Mode{"off": Off, "auto": Auto, "always": Always} }
 
 const (
-	// With Auto, guesses are shown above a round trip of slow, until it drops below fast.
+	// With Auto, guesses are shown once the round trip exceeds slow, until it drops below fast.
 	slow, fast = 40 * time.Millisecond, 30 * time.Millisecond
 	// late is how long a key may go unanswered before guesses are shown regardless of the
 	// round trip.
 	late = 250 * time.Millisecond
 	// maxPending is the maximum number of keys guessed again after a wrong guess.
 	maxPending = 256
-	// gap is the number of blank cells that ends the text moved by an insertion: a prompt
-	// at the right margin stays in place.
+	// gap is the number of blanks that end a text. An insertion moves the text only up to such a
+	// gap, so that a prompt at the right margin stays in place.
 	gap = 4
 )
 
@@ -116,7 +116,8 @@ func (p *Predictor) RecordKey(k keys.Key, mark uint64, now time.Time, s Screen) 
 	p.guessKey(k, mark, s)
 }
 
-// RecordUnknown records other input. Nothing is guessed until it is answered.
+// RecordUnknown records input with an unknown effect. Nothing is guessed until that input is
+// answered.
 func (p *Predictor) RecordUnknown(mark uint64) {
 	p.uncertain, p.uncertainTo, p.overtype = true, mark, false
 }
@@ -240,8 +241,8 @@ func (p *Predictor) isVisible(now time.Time) bool {
 	return sure && (p.Mode == Always || p.Mode == Auto && (p.slow || p.late))
 }
 
-// NextChange returns when the overlay changes because an answer becomes late; ok is false
-// if it does not.
+// NextChange returns the time at which the overlay will change because an answer is late by then;
+// ok is false if there is no such time.
 func (p *Predictor) NextChange() (at time.Time, ok bool) {
 	if p.Mode != Auto || p.slow || p.late || len(p.pending) == 0 {
 		return at, false

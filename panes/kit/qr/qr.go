@@ -41,6 +41,6 @@ func halfBlock(upper, lower bool) string {
 	return " "
 }
 
-// PaintLine colours a line of DrawLines dark on light, whatever the terminal's colours
-// are.
+// PaintLine colours a line returned by DrawLines, so that it is dark on light whatever the
+// terminal's colours are.
 func PaintLine(line string) string { return "\x1b[38;5;16;48;5;231m" + line + "\x1b[0m" }

@@ -84,8 +84,8 @@ func IsControl(cluster string) bool {
 	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
 }
 
-// loneIndicator returns the letter for half a flag. rest is the rest of its cluster. The half could
-// merge with a following one, and terminals disagree about its width.
+// loneIndicator returns the letter to show for half a flag, because such a half could merge with a
+// following one, and terminals disagree about its width. rest is what follows first in the cluster.
 func loneIndicator(first rune, rest string) (letter string, ok bool) {
 	second, _ := utf8.DecodeRuneInString(rest)
 	if !isIndicator(first) || isIndicator(second) {

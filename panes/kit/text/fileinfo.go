@@ -24,8 +24,8 @@ func FileSuffix(f *api.FileInfo) string {
 	return ""
 }
 
-// FileTime formats a time in at most twelve cells: with the time of day this year, and with the
-// year otherwise.
+// FileTime formats a time in at most twelve cells. A time in this year has the time of day, any
+// other has the year.
 func FileTime(t, now time.Time) string {
 	t = t.Local()
 	switch now := now.Local(); {

@@ -22,7 +22,7 @@ func AppendLine(dst []byte, l api.Line, w int) []byte {
 			break
 		}
 		r := &l.Runs[i]
-		// Switch styles only where they change: most of a screen is one style.
+		// Switch styles only where they change, because most of a screen has a single style.
 		if r.Style != style {
 			dst = AppendStyle(dst, style, r.Style)
 			style = r.Style
@@ -33,9 +33,9 @@ func AppendLine(dst []byte, l api.Line, w int) []byte {
 	return append(dst, Spaces(w-x)...)
 }
 
-// AppendRun appends the text of a run starting at column x, and returns the column after it. The
-// run takes the cells it claims, whatever its text measures here, so that the rest of the line
-// stays in place.
+// AppendRun appends the text of a run that starts at column x, and returns the column after it. The
+// run takes as many cells as it claims, even if its text measures differently here, so that the
+// rest of the line stays in place.
 func AppendRun(dst []byte, r *api.Run, x, w int) ([]byte, int) {
 	behind := x + max(r.Cells, 0)
 	end := min(behind, w)

@@ -80,8 +80,8 @@ func Clip(s string, w int) string {
 	return Cut(s, w, "…")
 }
 
-// Cut returns the first w cells of s, which may have SGR sequences. If it cuts, mark takes the last
-// cells. It keeps the sequences after the cut.
+// Cut returns the first w cells of s, which may contain SGR sequences. If it cuts off anything,
+// mark takes the last cells. It keeps the SGR sequences after the cut.
 func Cut(s string, w int, mark string) string {
 	if Width(s) <= w {
 		return s
@@ -241,7 +241,8 @@ func WrapLines(lines []string, w int) (wrapped []string) {
 	return wrapped
 }
 
-// WrapWordsIn is WrapWords with at most rows lines; the last one may end in an ellipsis.
+// WrapWordsIn is like WrapWords, but returns at most rows lines. The last one ends in an ellipsis
+// if text was left out.
 func WrapWordsIn(text string, w, rows int) []string {
 	lines := WrapWords(text, w)
 	if rows < len(lines) {
@@ -262,7 +263,7 @@ func Fold(s string, w int) (lines []string) {
 	}
 }
 
-// FoldWords is Fold, but splits after a space where a line has one. No character is lost.
+// FoldWords is like Fold, but splits a line after a space if it has one. No character is lost.
 func FoldWords(s string, w int) (lines []string) {
 	for {
 		n := fitting(s, w)
@@ -276,7 +277,7 @@ func FoldWords(s string, w int) (lines []string) {
 	}
 }
 
-// fitting returns the length of the beginning of s that fits into w cells, at least one character.
+// fitting returns how many bytes of s fit into w cells, but at least the first character.
 func fitting(s string, w int) (n int) {
 	for used := 0; n < len(s); {
 		cluster, cells := cellwidth.First(s[n:])
@@ -358,7 +359,8 @@ func Thousands(n int) string {
 	return digits
 }
 
-// Holds reports whether text contains every word, and none of those after a "!".
+// Holds reports whether text contains every word in words. A word that begins with "!" must not
+// occur.
 func Holds(text string, words []string) bool {
 	for _, word := range words {
 		bare, inverse := strings.CutPrefix(word, "!")
