@@ -13,8 +13,8 @@ import (
 // Actions returns the handlers of the view's actions. Other views offer some of these actions too.
 func (v *View) Actions() panes.Actions { return v.actions }
 
-// Action returns the handler of action a: that of the focused pane or, if the pane has none, that
-// of the view. It returns nil if neither has one.
+// Action returns the handler of action a in the focused pane or, if the pane has none, in the view;
+// nil if neither has one.
 func (v *View) Action(a keymap.Action) func() tea.Cmd {
 	if p := v.FocusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {

@@ -8,15 +8,15 @@ import (
 	"tandem/panes/sessions/list"
 )
 
-// The session list is a column if at least minTreeWidth columns remain for the panes, else
-// a row.
+// The session list is a column if that leaves at least minTreeWidth cells for the panes; otherwise
+// it is a row.
 const (
 	minListWidth = 25
 	maxListWidth = 34
 	minTreeWidth = 80
 )
 
-// areas are the rectangles of the view's parts. The rectangle of a part that is not shown is empty.
+// areas are the rectangles of the view's parts. The rectangle of a hidden part is empty.
 type areas struct {
 	list  look.Rect // the session list as a column
 	strip look.Rect // the session list as a row
@@ -25,8 +25,8 @@ type areas struct {
 	bare  bool      // a pane without a title row
 }
 
-// divideView divides a view of w×h cells. single says that the tab has only one pane, alone gives
-// one pane the whole view, and tabs asks for a tab bar.
+// divideView divides a view of w×h cells. single means a tab with only one pane, alone gives one
+// pane the whole view, and tabs asks for a tab bar.
 func divideView(w, h int, single, alone, tabs bool) areas {
 	a := areas{tree: look.Rect{W: w, H: h}}
 	switch {
@@ -60,7 +60,7 @@ func (a areas) contentOf(leaf look.Rect) look.Rect {
 	return leaf
 }
 
-// A display knows where everything in the view is, and draws it.
+// A display knows where each part of the view is, and draws the view.
 type display struct {
 	env      panes.Env
 	tabs     *Tabs
@@ -142,7 +142,8 @@ func (d *display) appendVisible(leaves []*layout.Node) []*layout.Node {
 	return d.appendLeaves(leaves)
 }
 
-// appendLeaves appends the leaves of the current tab that are visible whenever the view is.
+// appendLeaves appends the leaves of the current tab to leaves. They are visible whenever the view
+// is.
 func (d *display) appendLeaves(leaves []*layout.Node) []*layout.Node {
 	if d.tight {
 		return append(leaves, d.tabs.Current.Focus)
@@ -154,7 +155,7 @@ func (d *display) appendLeaves(leaves []*layout.Node) []*layout.Node {
 	return leaves
 }
 
-// paneArea returns the rectangle of a leaf's pane in the view, without its title row.
+// paneArea returns the rectangle of a leaf's pane in the view, without the title row above it.
 func (d *display) paneArea(l *layout.Node) look.Rect {
 	if d.tight {
 		return d.areas.tree

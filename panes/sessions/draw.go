@@ -38,8 +38,8 @@ func (d *display) appendRows(to []byte) []byte {
 	return to
 }
 
-// setPictures sets how to draw the programs' pictures, and reports whether that changed. Below pane
-// numbers or a floating pane they are drawn as half blocks, because a terminal draws its own
+// setPictures sets how to draw the programs' pictures, and reports whether anything changed. Below
+// pane numbers or a floating pane they are drawn as half blocks, because a terminal draws its own
 // pictures over any text. With fewer than 256 colours there are no half blocks either.
 func (d *display) setPictures(on graphics.Screen) (changed bool) {
 	if d.tabs.IsFloating() || d.numbers != nil {
@@ -86,7 +86,7 @@ func (d *display) overlayFloat(rows []string) []string {
 }
 
 // appendRow appends row y of the view: the row of the list, and beside it the row of the panes or
-// of page, which is shown instead of panes.
+// of page, shown if there are no panes.
 func (d *display) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case d.areas.strip.Contains(0, y):

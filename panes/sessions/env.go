@@ -50,7 +50,7 @@ type Window interface {
 	Change(func() tea.Cmd) tea.Cmd
 }
 
-// A terminalEnv is the dashboard as the panes see it.
+// A terminalEnv gives panes what they need from the dashboard and the view.
 type terminalEnv struct {
 	Env
 	launcher  *Launcher
@@ -69,7 +69,7 @@ func (e terminalEnv) StartInPlace(ended *terminal.Pane) tea.Cmd {
 }
 func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd { return e.closePane() }
 
-// A listEnv is the dashboard as the list of sessions sees it.
+// A listEnv gives the list of sessions what it needs from the dashboard and the view.
 type listEnv struct {
 	Env
 	view *View

@@ -12,8 +12,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// adopt updates the tabs after sessions have changed, so that each session of this machine that
-// runs or can be restored has a pane.
+// adopt updates the tabs after sessions have changed, to give each running or restorable session of
+// this machine a pane.
 func (v *View) adopt() {
 	if !v.env.News().Connected {
 		return
@@ -81,8 +81,8 @@ func (v *View) closeFinished() (cmd tea.Cmd) {
 		case l == nil:
 			v.Panes.release(id)
 		case known && v.revive(&now):
-			// The session runs again already: news of that arrived before the exit of the earlier
-			// run.
+			// The session runs again already. News of the restart arrived before the exit of the
+			// earlier run.
 		case !ended.Failed() && ended.Interrupted == nil:
 			cmd = tea.Batch(cmd, v.closeExited(l, ended))
 		}

@@ -13,8 +13,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A focus decides which tab is shown, which pane has the keyboard and whether it is zoomed. It sizes
-// and attaches the panes on the screen, and keeps the list in step.
+// A focus decides which tab is shown, which pane has the keyboard and whether it is zoomed. It
+// sizes and attaches the panes on the screen, and keeps the list up to date.
 type focus struct {
 	env interface {
 		panes.NewsSource
@@ -60,7 +60,7 @@ func (s *focus) needsSettling() bool {
 	return unsettled
 }
 
-// relayout divides the view after a change of the tabs or of the view's size.
+// relayout divides the view again after the tabs or the view's size have changed.
 func (s *focus) relayout() {
 	if s.zoomReported != s.display.zoomed {
 		s.zoomReported = s.display.zoomed
@@ -142,7 +142,7 @@ func (s *focus) refresh() {
 	s.refreshList()
 }
 
-// change makes changes of the layout that the user asked for, and gives the keyboard to the pane of
+// change makes changes of the layout at the user's request, and gives the keyboard to the pane of
 // session id.
 func (s *focus) change(id string, changes ...api.LayoutChange) {
 	s.tabs.change(changes...)
@@ -175,7 +175,7 @@ func (s *focus) leave(t *layout.Tab, l *layout.Node) {
 	})
 }
 
-// byUser runs do, which changes the shown tab, the focus or the zoom. If no input of the user is
+// byUser runs do, a change of the shown tab, the focus or the zoom. If no input of the user is
 // being handled, do is not run, unless nothing is shown yet.
 func (s *focus) byUser(do func()) {
 	if s.tabs.Current == nil || !s.display.isOpen {
@@ -204,7 +204,7 @@ func (s *focus) moveKeyboard(change func()) {
 	}
 }
 
-// moveFocus runs change, which gives the keyboard to another pane or to the list.
+// moveFocus runs change to give the keyboard to another pane or to the list.
 func (s *focus) moveFocus(change func()) {
 	s.byUser(func() {
 		s.moveKeyboard(func() {
@@ -324,8 +324,8 @@ func leafOn(t *layout.Tab, machine string) *layout.Node {
 	return nil
 }
 
-// findLeafOn returns a leaf on this machine or on the given one, and its tab: the first that has
-// one, searching from t on.
+// findLeafOn returns a leaf on this machine or on the given one, with its tab. It searches the tabs
+// from t on, wrapping around.
 func (s *focus) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.Node) {
 	at := max(s.tabs.IndexOf(t), 0)
 	for _, next := range slices.Concat([]*layout.Tab{t}, s.tabs.All[at:], s.tabs.All[:at]) {

@@ -33,8 +33,8 @@ func (s *focus) toward(d layout.Direction) tea.Cmd {
 	return nil
 }
 
-// cycle moves the focus step panes forward in the tab, wrapping around. From the list
-// it returns to the panes.
+// cycle moves the focus to the pane step places after the focused one in the tab, wrapping around.
+// If the list has the keyboard, it returns the keyboard to the panes instead.
 func (s *focus) cycle(step int) tea.Cmd {
 	if !s.showsPanes() {
 		return nil
@@ -49,8 +49,8 @@ func (s *focus) cycle(step int) tea.Cmd {
 	return nil
 }
 
-// onPrevious returns to the tab's previously focused pane. From the list it returns to
-// the panes.
+// onPrevious returns to the pane of the tab that was focused before. If the list has the keyboard,
+// it returns the keyboard to the panes instead.
 func (s *focus) onPrevious() tea.Cmd {
 	if !s.showsPanes() {
 		return nil

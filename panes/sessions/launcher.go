@@ -38,8 +38,8 @@ func (s *Launcher) NewSession() tea.Cmd {
 	return s.StartNear(near, nil, "")
 }
 
-// TargetMachine returns the machine for new sessions: that of the list's cursor if the list has the
-// keyboard, and otherwise that of the focused pane. "" is this machine.
+// TargetMachine returns the machine for new sessions: the machine under the list's cursor if the
+// list has the keyboard, and otherwise the machine of the focused pane. "" is this machine.
 func (s *Launcher) TargetMachine() string {
 	if s.focus.shown && s.focus.inList {
 		return s.list.Machine()
@@ -121,7 +121,7 @@ func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.C
 	return tea.Batch(say, s.starter.start(start))
 }
 
-// openPane shows a new tab with the pane of a session that is about to be started.
+// openPane shows a new tab with the pane of a session about to be started.
 func (s *Launcher) openPane(id string) {
 	s.focus.change(id, ownTab(id, api.OwnEnd))
 	s.env.ShowSessions()
@@ -177,8 +177,8 @@ func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder strin
 	return s.starter.start(start)
 }
 
-// FolderOf returns the folder of near's session, which is the default for a new session. If near is
-// nil or its folder is unknown, it returns the dashboard's.
+// FolderOf returns the folder of near's session, the default for a new session. If near is nil or
+// its folder is unknown, it returns the dashboard's.
 func (s *Launcher) FolderOf(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := s.env.News().Process(near.ID); ok && p.CWD != "" {
@@ -211,7 +211,7 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	return learn
 }
 
-// dropPane removes the pane of a session that was not started.
+// dropPane removes the pane of a session after its start has failed or was cancelled.
 func (s *Launcher) dropPane(id string) {
 	s.panes.forget(id)
 	s.tabs.change(api.LayoutChange{Do: api.LayoutClose, ID: id})

@@ -15,7 +15,8 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// arrangementChoices lists the arrangements that fit the tab, numbered from first on.
+// arrangementChoices lists the possible arrangements of the current tab, as choices numbered from
+// first.
 func (m *arranger) arrangementChoices(first int) (choices []list.Choice) {
 	if m.tabs.Current == nil || m.tabs.Current.Root.IsLeaf() {
 		return nil
@@ -104,7 +105,7 @@ func (m *arranger) askSaveLayout() tea.Cmd {
 	return nil
 }
 
-// saveLayout saves a layout under a name, and replaces an existing layout with that name.
+// saveLayout saves a layout under a name, and replaces an existing layout with the same name.
 func (m *arranger) saveLayout(name string, l api.Layout) tea.Cmd {
 	return panes.Ask(m.env.Context(), m.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
 		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})

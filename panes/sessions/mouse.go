@@ -12,8 +12,8 @@ import (
 	"tandem/panes/sessions/list"
 )
 
-// A mouseGrab is what a mouse button was pressed on: it receives all events until the
-// release.
+// A mouseGrab routes mouse events. What a button was pressed on receives all events until the
+// button is released.
 type mouseGrab struct {
 	tabs    *Tabs
 	panes   *Panes

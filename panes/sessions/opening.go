@@ -61,7 +61,7 @@ func (v *View) showFirst(first *layout.Tab, leaf *layout.Node) {
 	v.focus.refreshList()
 }
 
-// isFocused reports whether a session has the keyboard in a layout.
+// isFocused reports whether a session has the keyboard according to a layout.
 func isFocused(l api.Layout, id string) bool {
 	t := api.LayoutTab{}
 	switch {

@@ -12,7 +12,7 @@ import (
 	"tandem/panes/terminal"
 )
 
-// Panes are the panes of sessions by their ids, and their attachments.
+// Panes holds the pane of each session by the session's id, and the attachments of the panes.
 type Panes struct {
 	env interface {
 		panes.Caller
@@ -148,7 +148,8 @@ func (f *Panes) countQueued() (n int) {
 	return n
 }
 
-// sync applies output that has arrived for the panes. rang is set if a program rang the bell.
+// sync applies the output that has arrived for the panes. rang reports whether a program has rung
+// the bell.
 func (f *Panes) sync() (rang bool, cmd tea.Cmd) {
 	for id := range f.cancels {
 		p := f.Pane(id)

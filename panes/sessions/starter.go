@@ -21,7 +21,7 @@ type sessionStart struct {
 	Command []string // empty for a shell
 	Actor   string   // "" for the user
 	// Where returns the directory to start in, or the id of a session whose working directory to
-	// use. It is called only when the start is next in line, so that the answer is current.
+	// use. It is called only when the start is next in line, to get a current answer.
 	Where func() (folder, near string)
 
 	request *request // nil until it is its turn
@@ -70,7 +70,8 @@ func (start *sessionStart) machine() string {
 	return machine
 }
 
-// startNext sends the first request waiting for a machine, unless it has been sent.
+// startNext sends the request of the first start that waits for a machine, unless it was sent
+// already.
 func (s *starter) startNext(machine string) tea.Cmd {
 	at := slices.IndexFunc(s.waiting, func(start *sessionStart) bool { return start.machine() == machine })
 	if at < 0 || s.waiting[at].request != nil {
@@ -104,7 +105,7 @@ func (s *starter) drop(start *sessionStart) (ok bool) {
 	return at >= 0
 }
 
-// buildRequest creates the request unless there is one.
+// buildRequest makes the request of a start, unless it was made already.
 func (s *starter) buildRequest(start *sessionStart) {
 	if start.request != nil {
 		return
@@ -115,7 +116,7 @@ func (s *starter) buildRequest(start *sessionStart) {
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
 }
 
-// send makes the call. If another goroutine has made it, send waits for that answer.
+// send makes the call. If another goroutine has made it, send waits for its answer.
 func (r *request) send(ctx context.Context, env panes.Caller) (api.Process, error) {
 	r.once.Do(func() {
 		e, err := env.Engine(ctx)

@@ -27,14 +27,13 @@ func (v *View) SetTight(tight bool) { v.display.tight = tight }
 // SetDisplay reports the user's terminal to every attached session.
 func (v *View) SetDisplay(d api.Display) { v.Panes.setDisplay(d) }
 
-// SetPictures sets how to draw the programs' pictures, and reports whether that changed.
+// SetPictures sets how to draw the programs' pictures, and reports whether anything changed.
 func (v *View) SetPictures(on graphics.Screen) (changed bool) { return v.display.setPictures(on) }
 
 // Patches returns the pictures in the visible panes, in the view's cells.
 func (v *View) Patches() graphics.Patches { return v.display.patches() }
 
-// LiveLeaves returns the leaves whose panes show their programs' screens and nothing else, in the
-// rows appended last.
+// LiveLeaves returns the leaves whose panes, as drawn last, show only the screen of their program.
 func (v *View) LiveLeaves() []*layout.Node {
 	d := &v.display
 	if d.numbers != nil || d.tabs.IsFloating() || d.tight && d.focus.inList {
@@ -67,8 +66,8 @@ func (v *View) Title() string {
 	return name
 }
 
-// TypingPane returns the focused pane if input without a binding goes there, else nil. marked reports
-// whether a selection is shown, which the next key clears.
+// TypingPane returns the focused pane if it receives unbound input; otherwise nil. marked reports
+// whether it shows a selection, which the next key clears.
 func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
 	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
 		return nil, false

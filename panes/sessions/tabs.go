@@ -18,8 +18,8 @@ import (
 
 // Tabs are the engine's layout as this dashboard shows it: with the changes made here that the
 // engine has not announced yet, and without sessions that have no pane here. A session that exits
-// keeps its place in the layout. An open session of this machine that has no place gets a tab of
-// its own at the end.
+// keeps its place in the layout. An open session of this machine without a place gets a tab of its
+// own at the end.
 type Tabs struct {
 	layout.Tabs
 	env interface {
@@ -50,7 +50,7 @@ type Tabs struct {
 
 // change changes the layout. It is shown with the next refresh, and sent to the engine after it.
 func (t *Tabs) change(changes ...api.LayoutChange) {
-	// Give sessions that have no place yet one now, so that their order stays as it is shown.
+	// Give sessions without a place one now, so that their order stays as it is shown.
 	for _, id := range t.unplaced() {
 		t.unsent = append(t.unsent, ownTab(id, api.OwnEnd))
 	}
@@ -63,12 +63,13 @@ func (t *Tabs) change(changes ...api.LayoutChange) {
 	t.stale = true
 }
 
-// ownTab returns the change to give a session a tab of its own.
+// ownTab returns the change giving a session a tab of its own.
 func ownTab(id string, own api.Own) api.LayoutChange {
 	return api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: id}}, Own: own}
 }
 
-// unplaced returns the sessions of this machine with a pane, but without a place in the layout.
+// unplaced returns the sessions of this machine with no place in the layout yet, although they need
+// a pane.
 func (t *Tabs) unplaced() (ids []string) {
 	t.apply()
 	var found []*api.Process
@@ -95,8 +96,8 @@ func (t *Tabs) unplaced() (ids []string) {
 	return ids
 }
 
-// isOpen reports whether p is a session that is open or can be restored. It is not open if its pane
-// has seen the exit and was detached, even if the news does not have the exit yet.
+// isOpen reports whether p is an open or restorable session. It is not open if its pane has seen
+// the exit and was detached, even if the news does not have the exit yet.
 func (t *Tabs) isOpen(p *api.Process) bool {
 	if p.Kind != api.KindSession || !p.IsOpen() {
 		return false
@@ -105,7 +106,7 @@ func (t *Tabs) isOpen(p *api.Process) bool {
 	return ended == nil || t.panes.isAttached(p.ID) || !ended.StartedAt.Equal(p.StartedAt)
 }
 
-// openSessions returns the ids of the sessions that are open or can be restored.
+// openSessions returns the ids of all open or restorable sessions.
 func (t *Tabs) openSessions() map[string]bool {
 	all := t.env.News().Processes
 	open := make(map[string]bool, len(all))
@@ -155,7 +156,7 @@ func (t *Tabs) apply() {
 	}
 }
 
-// refresh shows the layout as it is now, and reports whether that changed any tab.
+// refresh shows the layout as it is now, and reports whether any tab has changed.
 func (t *Tabs) refresh() (changed bool) {
 	unplaced := t.unplaced()
 	l, open := t.wanted, t.openSessions()

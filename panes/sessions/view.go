@@ -61,7 +61,7 @@ func New(e Env) *View {
 // FocusedPane returns the pane that receives keys; nil if the list or another view does.
 func (v *View) FocusedPane() *terminal.Pane { return v.focus.pane() }
 
-// CurrentPane returns the pane focused last; nil without one.
+// CurrentPane returns the pane focused last; nil if there is none.
 func (v *View) CurrentPane() *terminal.Pane { return v.Panes.Pane(v.Tabs.CurrentID()) }
 
 // FocusTerminal moves the keyboard from the list to the pane that had it last.
@@ -96,8 +96,8 @@ func (v *View) Leave(ctx context.Context, task func(func())) {
 	v.Tabs.sendLast(ctx, v.display.zoomed)
 }
 
-// Fetch requests missing lines in the focused pane, and acts on what has happened since the last
-// call.
+// Fetch requests missing lines of the focused pane. If something has changed since the last call,
+// it also settles the view.
 func (v *View) Fetch() tea.Cmd {
 	var cmd tea.Cmd
 	if v.focus.needsSettling() {
@@ -155,8 +155,8 @@ func (v *View) sendSizes() tea.Cmd {
 	)
 }
 
-// TakeKey offers a key to the focused pane, or repeats the move of a border, before its
-// binding is looked up.
+// TakeKey handles a key before its binding is looked up. It selects a numbered pane, goes to the
+// focused pane, or moves a border again.
 func (v *View) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.display.visibleLeaves() {
 		v.Panes.Pane(l.ID).ClearMarks()

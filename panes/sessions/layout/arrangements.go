@@ -41,8 +41,8 @@ func lineUp(x Axis, nodes []*Node) *Node {
 	return joinNodes(x, ShareUnit/len(nodes), nodes[0], lineUp(x, nodes[1:]))
 }
 
-// arrangeTiles puts nodes in rows, with as many columns as there are rows, or one more.
-// The last row may have fewer.
+// arrangeTiles puts nodes in rows of equal length. There are as many columns as rows, or one more.
+// The last row may be shorter.
 func arrangeTiles(nodes []*Node) *Node {
 	columns := 1
 	for columns*columns < len(nodes) {
@@ -55,7 +55,7 @@ func arrangeTiles(nodes []*Node) *Node {
 	return lineUp(Below, rows)
 }
 
-// Rearrange returns the panes of t in another arrangement.
+// Rearrange returns a tree with the panes of t in arrangement a.
 func (t *Tab) Rearrange(a Arrangement) *Node {
 	var leaves []*Node
 	for _, l := range t.Root.Leaves(nil) {

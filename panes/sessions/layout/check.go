@@ -26,9 +26,8 @@ func (n *Node) checkTree(ids []string) []string {
 	return n.B.checkTree(n.A.checkTree(ids))
 }
 
-// checkHalves panics unless the halves of a split tile its rectangle, with a column
-// between them if they are side by side, and have at least their minimum sizes if the
-// space suffices.
+// checkHalves panics unless the halves of a split tile its rectangle, with a column between them if
+// they are side by side. If there is enough space, both must have at least their minimum size.
 func (n *Node) checkHalves() {
 	a, b, border := n.A.Rect, n.B.Rect, 0
 	tiled := look.Rect{X: a.X, Y: a.Y, W: a.W, H: a.H + b.H}

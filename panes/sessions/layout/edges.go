@@ -26,8 +26,8 @@ func (e Edges) inFrame(x, y int) bool {
 	return x == r.X-1 || x == r.X+r.W || y == r.Y || y == r.Y+r.H
 }
 
-// drawTitle draws the title row of a leaf with rectangle r. Parts of its rule in the frame
-// are highlighted.
+// drawTitle draws the title row of a leaf with rectangle r. It highlights the parts of the row that
+// belong to the frame of the focused pane.
 func (e Edges) drawTitle(title string, r look.Rect) string {
 	from, to := 0, 0
 	switch {

@@ -10,8 +10,8 @@ import (
 // IsFloating reports whether the floating tab is shown.
 func (t *Tabs) IsFloating() bool { return t.Float != nil && t.Current == t.Float }
 
-// BaseTab returns the tab that fills the view: the current one, or the one below the
-// floating tab. It is nil without sessions.
+// BaseTab returns the tab that fills the view: the current tab or, if that floats, the tab below
+// it. It returns nil if there are no sessions.
 func (t *Tabs) BaseTab() *Tab {
 	if t.IsFloating() {
 		return t.Under

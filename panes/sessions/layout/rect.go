@@ -18,7 +18,8 @@ func isAdjacent(r, s look.Rect, d Direction) bool {
 
 func rangesOverlap(a, an, b, bn int) bool { return a < b+bn && b < a+an }
 
-// offAxis returns the distance of the middle of s from r, across direction d.
+// offAxis returns how far the middle of s lies beside r, measured at a right angle to direction d;
+// 0 if r is opposite it.
 func offAxis(r, s look.Rect, d Direction) int {
 	if d == Left || d == Right {
 		return rangeDistance(s.Y+s.H/2, r.Y, r.H)
@@ -26,7 +27,8 @@ func offAxis(r, s look.Rect, d Direction) int {
 	return rangeDistance(s.X+s.W/2, r.X, r.W)
 }
 
-// rangeDistance returns the distance of p from the range of n cells starting at a.
+// rangeDistance returns the distance between cell p and the n cells that start at a; 0 if p is one
+// of them.
 func rangeDistance(p, a, n int) int {
 	return max(a-p, p-(a+n-1), 0)
 }

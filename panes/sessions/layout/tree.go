@@ -103,9 +103,9 @@ func (n *Node) MinSize(x Axis) int {
 	return n.A.MinSize(x) + n.B.MinSize(x)
 }
 
-// divideCells returns the first part of total cells divided by share, with the given
-// minimum for each part. If total is too small, it is divided in proportion to the
-// minimums.
+// divideCells divides total cells by share, and returns the size of the first part. first and
+// second are the minimum sizes of the parts. If total is too small for both, it is divided in
+// proportion to them.
 func divideCells(total, share, first, second int) int {
 	total = max(total, 0)
 	if total < first+second {
@@ -133,7 +133,7 @@ func (n *Node) Root() *Node {
 	return n
 }
 
-// CanSplit reports whether both halves would have the minimum size.
+// CanSplit reports whether both halves would have the minimum size after a split of n along x.
 func (n *Node) CanSplit(x Axis) bool {
 	if x == Beside {
 		return n.Rect.W >= 2*minPaneWidth+1
@@ -175,7 +175,7 @@ func (n *Node) PushBorder(d Direction, delta int) *Node {
 	}
 	s := n.borderToward(x, d == Right || d == Down)
 	if s == nil {
-		// At the edge of the screen there is no border on this side.
+		// At the edge of the screen there is no border on the side of d.
 		s = n.borderToward(x, d == Left || d == Up)
 	}
 	if s != nil {

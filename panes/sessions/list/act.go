@@ -29,8 +29,8 @@ func (p *Pane) targetSession() (api.Process, bool) {
 	return p.env.News().Process(p.list.Selected())
 }
 
-// AskKill asks before it kills a session. For an exited one it asks about deleting; an interrupted
-// one is dismissed.
+// AskKill asks before it kills the target session. If the session has exited, it asks whether to
+// delete it. An interrupted session is dismissed without asking.
 func (p *Pane) AskKill() tea.Cmd {
 	session, ok := p.targetSession()
 	if !ok {
@@ -203,7 +203,8 @@ func (p *Pane) reportToggle(text string, a keymap.Action, undoes string) tea.Cmd
 	return p.env.Say(text+p.env.Bindings().WithKey("; ", a, undoes, keymap.ScopeSessions), false)
 }
 
-// keyboardNote returns who may type into the session, and whether an agent typed last.
+// keyboardNote says who may type into the target session, and whether an agent was the last to
+// type.
 func (p *Pane) keyboardNote() string {
 	session, ok := p.targetSession()
 	if !ok || session.Terminal == nil || session.State.Ended() {

@@ -112,7 +112,8 @@ func (a *Agents) fetchInbox() tea.Cmd {
 	return a.inbox.Fetch()
 }
 
-// countAgents counts coding agents by state and marks finished ones seen if they are visible.
+// countAgents counts coding agents by state. If a session with finished work is on the screen, it
+// marks the work as seen.
 func (a *Agents) countAgents() {
 	a.Count = AgentCount{}
 	all := a.p.env.News().Processes

@@ -10,7 +10,8 @@ import (
 type Env interface {
 	panes.Env
 	Notices
-	// Focused returns the session of the terminal with the keyboard; ok is false without one.
+	// Focused returns the session of the terminal with the keyboard; ok is false if no terminal has
+	// it.
 	Focused() (id string, ok bool)
 	IsVisible(id string) bool // reports whether the user sees the session
 	Open(id string) tea.Cmd   // shows a session; "" starts one
@@ -22,8 +23,9 @@ type Env interface {
 // Notices tell the user what happened in sessions that are not visible.
 type Notices interface {
 	ShowNote(text string, bad bool) tea.Cmd // reports an event that no key caused
-	// ReportEvent reports an event that rows and counts show too: in the status bar, where a long text
-	// may be cut, and on the desktop unless the user is here.
+	// ReportEvent reports an event that rows and counts show as well. bar is the text for the
+	// status bar, which may cut it. desktop is the text of a desktop notification, which is sent
+	// unless the user is here.
 	ReportEvent(bar, desktop string, urgency panes.Urgency) tea.Cmd
 	ShowRequest(id string) tea.Cmd // shows an agent's request
 	IsVisit(id string) bool        // reports whether a view was left for the session, which reports its exit itself

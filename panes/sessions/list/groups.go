@@ -24,9 +24,9 @@ func machineRowID(machine string) string { return machine + "/" }
 // ThisMachine is the name shown for this machine if other machines are shown too.
 const ThisMachine = "this machine"
 
-// groupByMachine puts the rows of each machine below its heading, unless this machine is the only
-// one. With a filter, machines without a match have no heading. A strip has no headings and keeps the
-// order of the tabs.
+// groupByMachine puts the rows of each machine below a heading, unless this machine is the only
+// one. If there is a filter, machines without a match get no heading. A strip has no headings at
+// all, and keeps the order of the tabs.
 func (p *Pane) groupByMachine(rows []Row) []Row {
 	known := p.env.News().Machines
 	if len(known) == 0 {
@@ -92,7 +92,7 @@ func (p *Pane) Machine() string {
 }
 
 // matchesFilter reports whether a session matches a filter: it contains each word, and its machine
-// matches host:.
+// matches the value of host:, if there is one.
 func matchesFilter(p api.Process, filter string) bool {
 	machine, words := list.CutHost(filter)
 	on, _ := api.MachineOf(p.ID)

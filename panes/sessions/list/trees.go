@@ -30,7 +30,7 @@ type Trees struct {
 	asked    map[string]time.Time    // start times of exited sessions already asked about
 }
 
-// worktreesSuffix ends the name of the directory for a repository's worktrees.
+// worktreesSuffix is the end of the name of a directory with a repository's worktrees.
 const worktreesSuffix = ".worktrees"
 
 // worktreeAt returns the worktree that contains a directory, if Tandem made it; otherwise "".
@@ -76,7 +76,8 @@ func (t *Trees) worktreeFor(session *api.Process) *api.Worktree {
 	return nil
 }
 
-// fetchInterval is the time between two fetches, so that many commands in a row cost only one.
+// fetchInterval is the minimum time between two fetches, so that many commands in a row cause only
+// one.
 const fetchInterval = time.Second
 
 // fetchTrees loads the state of the sessions' worktrees if something may have changed it since the
@@ -178,7 +179,7 @@ func countUncommitted(w *api.Worktree) string {
 	return strconv.Itoa(w.Uncommitted) + " uncommitted"
 }
 
-// uncommittedFiles is countUncommitted as a line of a dialog.
+// uncommittedFiles returns the number of uncommitted files as a line of a dialog.
 func uncommittedFiles(w *api.Worktree) string {
 	if w.Uncommitted == 0 {
 		return "Perhaps uncommitted changes"
@@ -318,8 +319,8 @@ func (t *Trees) askTree(w *api.Worktree) {
 	env.Ask(q)
 }
 
-// diffCommand returns the command that shows all changes of a worktree against the main one. The
-// pager stays open until the user quits it.
+// diffCommand returns the command that shows how a worktree has changed since it branched off the
+// HEAD of the main worktree. Its pager stays open until the user quits it.
 func diffCommand() []string {
 	return []string{"env", "LESS=R", "git", "diff", "--patch-with-stat", "--merge-base", "main-worktree/HEAD"}
 }
