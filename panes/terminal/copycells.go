@@ -47,8 +47,8 @@ func appendClusters(dst []cluster, l api.Line) []cluster {
 	return dst
 }
 
-// spreadDouble returns a line of double width (DECDWL, DECDHL) with a blank after each cell: the
-// nearest equivalent in ordinary characters. Any other line is unchanged.
+// spreadDouble returns a line of double width (DECDWL, DECDHL) with a blank after each cell, which
+// comes closest to double width with ordinary characters. It returns any other line unchanged.
 func spreadDouble(l api.Line) api.Line {
 	if l.Size == styled.SingleSize {
 		return l
@@ -129,8 +129,9 @@ type span struct {
 	ink      look.Ink
 }
 
-// appendMarked appends a line like text.AppendLine, with spans in styles of their own. Where
-// spans overlap, the last one counts. A wide character is marked if one of its cells is.
+// appendMarked appends a line like text.AppendLine, but draws the columns of spans in the ink of
+// the span. Where spans overlap, the last one counts. A wide character is marked if one of its
+// cells is marked.
 func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	var style api.Style
 	var ink look.Ink

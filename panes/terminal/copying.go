@@ -64,7 +64,8 @@ func (c *Copier) copyLine() tea.Cmd {
 	return copying
 }
 
-// Copy copies a range of the session's text, if possible from the lines held.
+// Copy copies a range of the session's text. If the pane holds all its lines, the engine is not
+// asked.
 func (c *Copier) Copy(in api.SessionTextInput) tea.Cmd {
 	in.ID = c.id()
 	if c.scroll.screen.HasLost(in) {

@@ -86,7 +86,8 @@ func (s *ScrollMode) moveLines(lines int) {
 	s.requestLines()
 }
 
-// keepColumn returns the cursor to its column, as far as the line reaches.
+// keepColumn moves the cursor back to the column it had in longer lines, as far as the present line
+// reaches.
 func (s *ScrollMode) keepColumn() {
 	s.cursor.Cell = s.column
 	// A block may reach beyond the end of a line.
@@ -155,7 +156,7 @@ func (s *ScrollMode) moveInText(m Motion, n int) {
 		s.GoTo(w.place())
 	}
 	if m == LineEnd {
-		// Later lines keep the cursor at their end too, like $ in vi.
+		// Keep the cursor at the end of later lines too, like $ in vi.
 		s.column = 1 << 20
 	}
 }

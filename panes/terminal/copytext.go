@@ -47,7 +47,7 @@ func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
 	return b.String(), true
 }
 
-// HasLost reports whether every line of a range is gone, here and in the session.
+// HasLost reports whether both the pane and the session have dropped every line of a range.
 func (s *Screen) HasLost(in api.SessionTextInput) bool {
 	last := lastLineOf(in)
 	return last < s.State().Oldest && len(s.heldLines(in.From.Line, last+1)) == 0

@@ -18,8 +18,8 @@ type Target struct {
 	Line, Column int
 }
 
-// tokenChars are the characters besides letters and digits in a word for a double click: those of
-// paths and URLs.
+// tokenChars are the characters that a double click selects as part of a word, besides letters and
+// digits. They occur in paths and URLs.
 const tokenChars = "_-./~:@%+#?&=,$*!"
 
 func isTokenRune(text string) bool {
@@ -28,7 +28,7 @@ func isTokenRune(text string) bool {
 		r > 0x7f && !unicode.IsSpace(r) && !unicode.IsPunct(r) && !(r >= 0x2500 && r < 0x25a0)
 }
 
-// edgeChars rarely belong to a path or URL if they are at its end.
+// edgeChars are characters that rarely belong to a path or URL if they are at its end.
 const edgeChars = ".,:;!?&*=#@%+$"
 
 // tokenAround returns the word that a double click at p selects: its first and its last place, and

@@ -44,7 +44,8 @@ func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	return c.rows
 }
 
-// drawScreen draws the session's screen with guesses and marks.
+// drawScreen draws the session's screen, the guessed echo of input, and the marks of matches and
+// the selection.
 func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	live, exited := !t.Scroll.active, t.status.hasEnded() || t.exit.reason != ""
 	win := Window{Top: t.Scroll.topLine(st), W: c.w, H: c.h, Pictures: t.Pictures, version: st.version, fulls: st.fulls}
@@ -145,8 +146,8 @@ func (c *canvas) fillRows(st ScreenState, cols int, settled, exited bool) {
 	}
 }
 
-// drawSizeNote explains the session's smaller size in the pattern, below the drawn rows or beside
-// them, if it fits.
+// drawSizeNote explains why the session is smaller than the pane, in the pattern below the drawn
+// rows or beside them, if the text fits.
 func (c *canvas) drawSizeNote(st ScreenState, drawn int) {
 	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, c.w, c.h)
 	long := size + ": a smaller terminal shows this session too"

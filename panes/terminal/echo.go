@@ -67,8 +67,8 @@ func predictModeFor(session string, mode predict.Mode) predict.Mode {
 	return mode
 }
 
-// predictInput marks input sent to the program and predicts its echo. It reports whether there may
-// be new guesses.
+// predictInput sends a mark after input to the program, and predicts the echo of the input. It
+// reports whether there may be new guesses.
 func (e *echo) predictInput(in api.Input, mode predict.Mode, now time.Time) bool {
 	if e.guesses.Mode = mode; mode == predict.Off || !e.outbox.Connected() {
 		e.dropGuesses()
@@ -119,8 +119,8 @@ func (k predictScreen) line(y int) api.Line {
 
 func (k predictScreen) Size() (cols, rows int) { return k.Cols, k.Rows }
 
-// Cursor reports false in the last column, because a frame does not tell whether the next character
-// wraps.
+// Cursor returns false in the last column, because a frame does not tell whether the next character
+// wraps there.
 func (k predictScreen) Cursor() (x, y int, ok bool) {
 	c := k.ScreenState.Cursor
 	return c.X, c.Y, k.Known && c.Visible && c.X < k.Cols-1 && k.line(c.Y).Size == styled.SingleSize

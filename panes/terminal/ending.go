@@ -35,8 +35,8 @@ func (e *ending) row(ended bool, w int) (r exitRow) {
 	return r
 }
 
-// hints returns the hints for the keys after the exit. They need no prefix, because there is no
-// program to type to.
+// hints returns the hints for the keys that work after the exit. These keys need no prefix, because
+// no program receives input.
 func (e *ending) hints() []keymap.Hint {
 	b := e.env.Bindings()
 	if e.interruption() != nil {

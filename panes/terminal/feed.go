@@ -11,7 +11,8 @@ import (
 	"tandem/keys"
 )
 
-// An Attachment sends the input queued in an outbox; see panes.Attachment.
+// An Attachment is the part of panes.Attachment that a Feed needs: it sends the input queued in an
+// outbox.
 type Attachment interface {
 	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
 }
@@ -70,7 +71,8 @@ func (f *Feed) setDisplay(d *api.Display) {
 	f.display = d
 }
 
-// Connect starts an attachment. It sends the display and then the queued input.
+// Connect starts to use an attachment. It sends the properties of the user's terminal and then the
+// queued input.
 func (f *Feed) Connect(v Attachment) {
 	f.mu.Lock()
 	display := f.display

@@ -18,8 +18,8 @@ import (
 	"tandem/panes/states"
 )
 
-// A Pane is a session's terminal in the dashboard. It adds keys, the mouse, scroll and copy mode
-// and searching to a Terminal.
+// A Pane is a session's terminal in the dashboard. It adds keys, the mouse, scroll mode and
+// searching to a Terminal.
 type Pane struct {
 	*Terminal
 	Starting bool // its session is still being started
@@ -147,8 +147,8 @@ func isInterrupt(k keys.Key) bool {
 	return k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl})
 }
 
-// scrollKey handles a key without a binding in scroll mode: the prefix pressed twice is vi's
-// ctrl+b.
+// scrollKey handles a key that is not bound in scroll mode. The prefix pressed twice scrolls up a
+// page, like ctrl+b in vi.
 func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
 	if p.env.Bindings().Is(k, keymap.ScopeGlobal, keymap.Prefix) {
 		p.Scroll.MoveCursor(PageUp)
@@ -157,8 +157,8 @@ func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
 	return nil
 }
 
-// keyAfterExit handles keys in a pane whose program has exited. q does not close it: a second q
-// after copying in scroll mode would close the pane by mistake.
+// keyAfterExit handles keys in a pane whose program has exited. q does not close the pane, because
+// a q too many after scroll mode would close it by mistake.
 func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	switch {
 	case k.Phase == keys.Release:
@@ -255,7 +255,7 @@ func (p *Pane) CancelDrag() {
 	}
 }
 
-// ClearMarks removes the selection by mouse from the live screen.
+// ClearMarks removes the marks of a selection made with the mouse from the live screen.
 func (p *Pane) ClearMarks() { p.changed = p.Scroll.ClearFlash() || p.changed }
 
 // Resize sets the size of the pane. Viewport.SendSize sends it to the session later.

@@ -72,8 +72,8 @@ func (g *gallery) pruneSheets(held map[int64]*screenLine) {
 	g.sheets = shown
 }
 
-// drawPictures returns a line of w columns with its pictures: as half blocks or, if the terminal
-// draws the pictures, as unique cells in their place.
+// drawPictures returns a line of w columns with its pictures as half blocks. If the terminal draws
+// the pictures itself, their cells are made unique instead, so that the renderer rewrites them.
 func (g *gallery) drawPictures(l api.Line, w int, on graphics.Screen) api.Line {
 	if len(l.Pictures) == 0 || on.Protocol == graphics.Off || l.Size != styled.SingleSize {
 		return l

@@ -132,7 +132,7 @@ func (m *Pointer) selectRange(kind SelectKind, from, to api.Place) {
 	m.word = [2]api.Place{}
 }
 
-// extendWord extends a selection started by a double click by whole words.
+// extendWord extends a selection that a double click has started, by whole words up to p.
 func (m *Pointer) extendWord(p api.Place) {
 	s := m.scroll
 	if m.word == [2]api.Place{} || s.sel.kind != SelectText {

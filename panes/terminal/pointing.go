@@ -27,7 +27,7 @@ type drag struct {
 // edge.
 const dragInterval = 40 * time.Millisecond
 
-// handleMouse handles the left button, and a move while it is down.
+// handleMouse handles the left button, and moves of the mouse while the button is down.
 func (d *drag) handleMouse(e keys.Mouse) tea.Cmd {
 	d.x, d.y, d.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	switch {

@@ -100,7 +100,7 @@ func (s *Screen) AddPicture(p *api.Picture) {
 	s.gallery.addPicture(p)
 }
 
-// dropPictures drops the pictures of the last attachment; the next one sends them again.
+// dropPictures drops all pictures, because a new attachment sends them again.
 func (s *Screen) dropPictures() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *Screen) putLines(lines []api.NumberedLine) {
 	}
 }
 
-// pruneLines drops lines scrolled far away, in batches.
+// pruneLines drops lines far above the screen, many at a time.
 func (s *Screen) pruneLines() {
 	if len(s.lines) <= s.state.Rows+2*maxScrolledLines+int(s.keepTo-s.keepFrom) {
 		return

@@ -12,7 +12,8 @@ import (
 	"tandem/panes"
 )
 
-// marginLines is how many lines above and below the view are held, so that motions need no request.
+// marginLines is how many lines above and below the view are held, so that most motions need no
+// request.
 const marginLines = 250
 
 // In ScrollMode a terminal stops following its output: the view stays at its lines, and the user
@@ -212,8 +213,8 @@ func (s *ScrollMode) scrollByWheel(lines int) {
 
 func (s *ScrollMode) visibleRows() int { return max(s.height-s.coveredRows, 1) }
 
-// CoverRows sets how many rows at the view's bottom are covered, so that matches are shown above
-// them.
+// CoverRows sets how many rows at the bottom of the view are covered by the search line, so that
+// matches are shown above it.
 func (s *ScrollMode) CoverRows(rows int) { s.coveredRows = max(rows-s.rowsBelow, 0) }
 
 // requestLines requests the lines around the view that are missing. It does not request the same
@@ -254,7 +255,8 @@ func (p *Pane) Fetch() tea.Cmd {
 	}))
 }
 
-// fetchLines reads lines of an exited session through a short attachment.
+// fetchLines reads lines of an exited session through an attachment that lasts only for this
+// request.
 func fetchLines(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
 	v, err := e.Attach(ctx, o)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *ScrollMode) ToggleSelection(kind SelectKind) {
 	s.sendAnchors()
 }
 
-// SelectBetween selects whole lines and shows the last one.
+// SelectBetween selects whole lines from first to last, and shows the last one.
 func (s *ScrollMode) SelectBetween(first, last int64) {
 	if s.active {
 		s.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
@@ -65,7 +65,7 @@ func (s *ScrollMode) Selection() api.SessionTextInput {
 	return s.screen.textRange(s.sel, s.cursor)
 }
 
-// LineRange returns the range of the line under the cursor, without its line end.
+// LineRange returns the range of the line under the cursor, without the line break.
 func (s *ScrollMode) LineRange() api.SessionTextInput {
 	first, last := s.screen.lineBounds(s.cursor.Line)
 	return api.SessionTextInput{From: api.Place{Line: first}, To: api.Place{Line: last, Cell: s.screen.State().Cols}}

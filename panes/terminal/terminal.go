@@ -11,8 +11,8 @@ import (
 	"tandem/panes/kit/predict"
 )
 
-// A Terminal shows a session live and types into it. All its methods are for the goroutine drawing
-// it; output arrives through Feed.
+// A Terminal shows a session live and sends input to it. Only the goroutine that draws it may call
+// its methods; output arrives through Feed.
 type Terminal struct {
 	ID     string // of the session
 	Feed   *Feed
@@ -47,7 +47,8 @@ func NewTerminal(id string) *Terminal {
 	return t
 }
 
-// Sync takes over the output received since the last call. It reports whether the bell rang.
+// Sync applies the output received since the last call. It reports whether the program has rung the
+// bell.
 func (t *Terminal) Sync() (rang bool) {
 	st, before := t.Feed.takeStatus(), t.status
 	screen, shown := t.Feed.Screen.State(), t.shown

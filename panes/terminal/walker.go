@@ -138,7 +138,7 @@ func (w *walker) wordEnd() {
 	w.endOfRun()
 }
 
-// endOfRun moves to the last cluster of a run of one class.
+// endOfRun moves to the last of the clusters from here on that have the same class.
 func (w *walker) endOfRun() {
 	for c := w.class(); ; {
 		before := *w
@@ -190,7 +190,8 @@ func (w *walker) skipBlanks() {
 	}
 }
 
-// moveParagraph moves to the next blank line after text, down or up by step.
+// moveParagraph moves to the next blank line that follows text, down if step is 1 and up if it is
+// -1.
 func (w *walker) moveParagraph(step int64) {
 	text := false
 	for w.enterRow(w.line+step, step < 0) {

@@ -24,7 +24,7 @@ func (s *Screen) lineBounds(n int64) (first, last int64) {
 	return first, last
 }
 
-// A joinedLine is a line with the rows it wraps into.
+// A joinedLine is the text of a wrapped line, with the rows into which it is wrapped.
 type joinedLine struct {
 	text  string
 	first int64
