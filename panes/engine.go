@@ -54,7 +54,7 @@ type FileFinder interface {
 	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
 }
 
-// FileTransfers copy and move files, also to the trash and back.
+// FileTransfers has the operations that copy and move files, also to the trash and back.
 type FileTransfers interface {
 	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
 	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)

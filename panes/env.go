@@ -42,7 +42,7 @@ type Caller interface {
 	Engine(context.Context) (Engine, error)
 }
 
-// A Waiter calls the engine for actions that typed input has to wait for.
+// A Waiter calls the engine for actions, and makes typed input wait until they are done.
 type Waiter interface {
 	Caller
 	Await(Pending) tea.Cmd // runs it at once if it is ready
@@ -174,7 +174,7 @@ func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Contex
 		Cancel: cancel,
 	})
 	return tea.Batch(waiting, Ask(ctx, env, ask, func(answer T, err error) tea.Cmd {
-		// The answer is in, so the context has nothing left to cancel.
+		// The answer has arrived, so release the context.
 		cancel()
 		answered = func() tea.Cmd { return next(answer, err) }
 		return nil
@@ -217,7 +217,8 @@ func ErrorText(err error) string {
 	return e.Message + " – " + e.Hint
 }
 
-// FirstError returns the first error that is not nil, with the number of others.
+// FirstError returns the first error that is not nil. If there are others, its text ends with their
+// number.
 func FirstError(errs []error) error {
 	var first error
 	n := 0

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/base/units"
 )
 
-// A Machine is another machine and its connection state.
+// A Machine is another machine with the state of the connection to it.
 type Machine struct {
 	api.Machine
 	Known bool // its sessions and processes are known, perhaps from before it went offline
@@ -90,8 +90,8 @@ func (n *News) Machine(name string) *Machine {
 	return &n.Machines[at]
 }
 
-// AgentSummary counts the coding agents on a machine by state: "1 blocked, 2 working". The empty
-// name is this machine.
+// AgentSummary counts the coding agents on a machine by state, as in "1 blocked, 2 working". The
+// name of this machine is "".
 func (n *News) AgentSummary(machine string) (text string, blocked bool) {
 	var count api.AgentCount
 	for i := range n.Processes {

@@ -17,7 +17,7 @@ type aboveKey struct {
 	hidden bool
 }
 
-// A parentList lists the folder above the current one.
+// A parentList is the column with the entries of the folder above the current one.
 type parentList struct {
 	folder *folder
 	list   entries.List

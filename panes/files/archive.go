@@ -43,7 +43,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferExtract}
 		for _, path := range targets {
 			item := api.FileMove{Path: path, To: filepath.Clean(to)}
-			// Each archive gets its own folder, so that their contents do not mix.
+			// Extract each archive to a folder of its own, so that their contents do not mix.
 			if stem, _ := archiveStem(filepath.Base(path)); len(targets) > 1 || strings.HasSuffix(to, "/") {
 				item.To = filepath.Join(to, stem)
 			}

@@ -46,7 +46,8 @@ func (u *fileFinder) Draw(h dialog.Host, w, height int) (rows []string, width, x
 	return rows, width, x, 1
 }
 
-// drawBody draws the results with a preview of the current one, in height rows and a rule.
+// drawBody draws the results and a preview of the current result, in height rows and, if the
+// preview is below the results, one more for the rule between them.
 func (u *fileFinder) drawBody(width, height int, style *look.Look) (rows []string) {
 	line := func(n int) string { return style.Rule.Text(strings.Repeat("─", n)) }
 	p := &u.viewer.preview

@@ -148,7 +148,8 @@ func (f *Pane) filesHeading(parts parts) string {
 	return heading + look.Rule.Text("┬") + f.viewer.preview.Heading(parts.previewHeading.W, look)
 }
 
-// clipPath shortens a path to at most w cells. It keeps the end and the machine.
+// clipPath shortens a path to at most w cells. It keeps the end of the path and the name of its
+// machine.
 func clipPath(path string, w int) string {
 	machine, rest, ok := strings.Cut(path, ":")
 	if n := text.Width(machine) + 1; ok && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {

@@ -15,7 +15,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// parentFolder returns the folder above; a machine's root is its own parent.
+// parentFolder returns the folder above a folder. The root of a machine is its own parent.
 func parentFolder(folder string) string {
 	if machine, path := api.PathOf(folder); machine != "" && path == "/" {
 		return folder

@@ -20,7 +20,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// askRename asks for a new name, or opens the user's editor for several.
+// askRename asks for the new name of a file. For several files it opens a list of the names in the
+// user's editor.
 func (a *actions) askRename(targets []string) tea.Cmd {
 	if len(targets) > 1 {
 		return a.renameMany(targets)
@@ -73,8 +74,8 @@ func parseTyped(text string, escaped bool) (string, error) {
 	return text, nil
 }
 
-// renameMany opens a list of names in the editor, in a session. The list is a file in the engine's
-// data directory.
+// renameMany opens a list of names in the user's editor, which runs in a session. The list is a
+// file in the engine's data directory.
 func (a *actions) renameMany(targets []string) tea.Cmd {
 	folder := a.folder.path
 	names := relativeTo(folder, targets)

@@ -17,7 +17,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// emptyTrash is the number of the last choice, for emptying the trash.
+// emptyTrash is the number of the last choice, which empties the trash.
 const emptyTrash = -1
 
 // trash lists deleted files.

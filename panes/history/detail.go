@@ -134,7 +134,7 @@ func parseOutput(out Output) []logtext.Line {
 	return lines
 }
 
-// Total returns the number of runs of a row's command; 0 if unknown.
+// Total returns how often a row's command was run; 0 if that is unknown.
 func (d *Detail) Total(of *api.HistoryRow) int {
 	if d.shown && runIDOf(&d.row) == runIDOf(of) && d.known {
 		return d.total
@@ -239,7 +239,7 @@ func commandLines(command string, w int) (lines []string) {
 	return lines
 }
 
-// failureText returns how many of the known runs have failed.
+// failureText says how many of the known runs have failed.
 func (d *Detail) failureText() string {
 	n := 0
 	for i := range d.runs {

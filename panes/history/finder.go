@@ -18,7 +18,8 @@ import (
 // typingDelay is how long a search waits for another key.
 const typingDelay = 15 * time.Millisecond
 
-// A finder searches the history as its query is typed, in the view or over a terminal.
+// A finder searches the history while the user types a query, in the view or in the dialog over a
+// terminal.
 type finder struct {
 	env      panes.Env
 	isShown  func() bool // it is on the screen

@@ -130,7 +130,7 @@ func (p *Pane) HandleNews(before *panes.News) {
 
 func (p *Pane) Selected() (api.HistoryRow, bool) { return p.finder.list.Selected() }
 
-// InsertAtPrompt types a command into the session used last.
+// InsertAtPrompt types the command of a row into the session used last, without running it.
 func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd { return p.act.insertAtPrompt(row) }
 
 // IsSettled reports whether the list answers the last search.

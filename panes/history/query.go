@@ -128,7 +128,7 @@ func (q *query) clear() (had bool) {
 	return had
 }
 
-// A filterChip is a filter as drawn in the filter row.
+// A filterChip is the place of a filter in the row of filters.
 type filterChip struct {
 	action keymap.Action
 	x, w   int

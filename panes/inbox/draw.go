@@ -23,7 +23,7 @@ const (
 	ruleRows       = 1  // below them
 )
 
-// Draw draws the items and the content of the one under the cursor.
+// Draw draws the list of items, and the content of the item under the cursor.
 func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = max(min(w-8, maxWidth), 10)
@@ -161,7 +161,7 @@ func (b *Inbox) drawScreen(i item, width, n int, look *look.Look) (rows []string
 		}
 		rows = append(rows, ink.Text(text.Fit(line, width)))
 	}
-	// The question is on the screen already, or there is none.
+	// There is no question, or the screen shows it already.
 	if asks == "" || shown {
 		return rows
 	}

@@ -32,9 +32,9 @@ type Options struct {
 	ShowDiff     func(*api.Process) tea.Cmd // shows the changes there
 }
 
-// An Inbox is the dialog. An answer types into a session, so it must go only to the question the
-// user has read: the item is compared with the one drawn last, and the agent's state with the
-// engine's before typing.
+// An Inbox is the dialog. To answer a question, it types into a session, so it must make sure that
+// the user has read this very question. It compares the item with the one drawn last and, just
+// before typing, the agent's state with that in the engine.
 type Inbox struct {
 	o Options
 

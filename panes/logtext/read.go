@@ -70,7 +70,8 @@ func (r *logReader) addSign(s string) {
 	r.cells += text.Width(s)
 }
 
-// readStep parses the beginning of s, and returns its size in bytes.
+// readStep parses one step of s: a plain text, a character or an escape sequence. It returns its
+// size in bytes.
 func (r *logReader) readStep(s string) int {
 	if n := plainPrefix(s); n > 0 {
 		r.text.WriteString(s[:n])
@@ -110,7 +111,7 @@ func plainPrefix(s string) int {
 	return n
 }
 
-// readCluster parses one character of more than a byte or with combining characters.
+// readCluster parses one character that has several bytes or combining characters.
 func (r *logReader) readCluster(s string) int {
 	c := cellwidth.Cluster(s)
 	width := cellwidth.Of(c)

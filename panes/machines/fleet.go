@@ -31,7 +31,7 @@ type health struct {
 	before   *health // the previous one, to compute rates
 }
 
-// showFleet opens the list of the fleet's machines, below the state of the hub.
+// showFleet opens the list with the state of the hub and, below, the machines of the fleet.
 func (d *Dialog) showFleet() tea.Cmd {
 	d.fleet = &dialog.Picker{Title: "The fleet", Wide: list.ChoicesWidth, Verb: func(c list.Choice) string {
 		if c.Extra {

@@ -244,8 +244,8 @@ func (d *Driver) Scopes() []keymap.Scope {
 	return append(d.pane.Scopes(), keymap.ScopeGlobal)
 }
 
-// Screen returns the text of the screen without colors: the pane, its note, the last message and
-// the hints, and below them the dialog.
+// Screen returns the text of the screen without colors. It contains the pane, its note, the last
+// message and the hints, and below them the open dialog.
 func (d *Driver) Screen() string {
 	note, _ := d.pane.Note()
 	rows := slices.Concat([]string{""}, d.paneRows(), []string{note, d.env.Said, d.hints()})
@@ -327,7 +327,8 @@ func (d *Driver) WaitText(text string) {
 	d.Wait("the screen shows "+text, func() bool { return strings.Contains(d.Screen(), text) })
 }
 
-// WaitMatch waits until the screen matches a regular expression, in which ^ and $ match at rows.
+// WaitMatch waits until the screen matches a regular expression. In the pattern, ^ and $ match at
+// the ends of rows.
 func (d *Driver) WaitMatch(pattern string) {
 	d.t.Helper()
 	re := regexp.MustCompile("(?m)" + pattern)

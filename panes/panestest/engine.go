@@ -8,8 +8,8 @@ import (
 	"tandem/panes"
 )
 
-// An Engine answers the operations registered with On. Other operations fail, and methods it does
-// not define are nil.
+// An Engine answers the operations registered with On. Other operations fail, and calling a method
+// that it does not define panics.
 type Engine struct {
 	panes.Engine
 	operations map[string]func(ctx context.Context, in, out any) error

@@ -30,7 +30,7 @@ func readOrientation(head []byte, file io.ReaderAt) int {
 	return 1
 }
 
-// tiffOrientation returns the tag's value from the first directory.
+// tiffOrientation returns the orientation stored in the first directory of a TIFF file.
 func tiffOrientation(tiff io.ReaderAt) int {
 	var head [8]byte
 	if _, err := tiff.ReadAt(head[:], 0); err != nil {

@@ -89,7 +89,7 @@ func newPicturePreview(whole image.Image, format string, config image.Config, wa
 		p.width, p.height = config.Height, config.Width
 	}
 	if exact {
-		// The large image takes memory; keep it only for terminals with pixels.
+		// The large image takes memory, so keep it only for terminals that draw pixels.
 		p.large = rotate(shrinkTo(whole, keptExact), way)
 	}
 	return p

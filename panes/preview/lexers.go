@@ -45,7 +45,7 @@ func readLexers() *chroma.LexerRegistry {
 	return all
 }
 
-// goRules returns the rules of the Go specification, Lexical elements.
+// goRules returns rules for Go, as in the section "Lexical elements" of its specification.
 func goRules() chroma.Rules {
 	return chroma.Rules{"root": {
 		newRule(`\s+`, chroma.TextWhitespace),
@@ -71,7 +71,7 @@ func goRules() chroma.Rules {
 	}}
 }
 
-// goModRules returns the rules of the Go Modules Reference, for go.mod and go.work.
+// goModRules returns rules for go.mod and go.work, as in the Go Modules Reference.
 func goModRules() chroma.Rules {
 	return chroma.Rules{"root": {
 		newRule(`\s+`, chroma.TextWhitespace),

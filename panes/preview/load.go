@@ -366,7 +366,8 @@ func isBinary(data []byte) bool {
 // hexRow is the number of bytes shown in a row. If the preview is narrow, a row has half as many.
 const hexRow = 16
 
-// hexRowFor returns the number of bytes per row for a file size and a width of w cells.
+// hexRowFor returns how many bytes of a file with this size fit into a row of w cells: hexRow or
+// half as many.
 func hexRowFor(w int, size int64) int {
 	if w > 0 && w < 1+hexDigits(size)+2+3*hexRow+2+hexRow {
 		return hexRow / 2

@@ -200,7 +200,7 @@ func (p *Preview) Search(hits []int64) { p.matches = hits }
 // Mark sets the expression whose matches are marked in the current file; nil marks nothing.
 func (p *Preview) Mark(find *regexp.Regexp) { p.find = find }
 
-// Hit returns the position of the current match, from 1, and the number of matches.
+// Hit returns the number of the current match, counted from 1, and the number of all matches.
 func (p *Preview) Hit() (number, total int) {
 	total = len(p.matches)
 	at, _ := slices.BinarySearch(p.matches, p.currentMatch)
@@ -223,7 +223,7 @@ func (p *Preview) NextHit(back bool) bool {
 		return false
 	}
 	here := p.currentMatch
-	// Without a current match, continue from the first visible line.
+	// If there is no current match, continue from the first visible line.
 	if here == 0 && p.number > 0 && p.top < len(p.lines) {
 		here = p.numberOf(p.top) - 1
 	}

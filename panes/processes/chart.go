@@ -80,8 +80,8 @@ func chartPercent(v float64) string {
 	return cpuText(&api.Process{PID: 1, Metrics: &api.Metrics{CPUPercent: v}}) + "%"
 }
 
-// cpuInk returns the color for a CPU use in percent. It warns near one whole core, the limit of
-// many programs.
+// cpuInk returns the color for a CPU use in percent. The color warns near one whole core, which
+// many programs cannot exceed.
 func cpuInk(v float64, look *look.Look) look.Ink {
 	switch {
 	case v >= 90:
@@ -191,7 +191,8 @@ func (c *chart) drawPlot(w, h int, top float64, look *look.Look) []string {
 	return rows
 }
 
-// drawRow draws one row of a plot. base is the number of its lowest dot.
+// drawRow draws one row of a plot. base is the number of the row's lowest dot, counted from the
+// bottom of the plot.
 func (c *chart) drawRow(values []float64, dots []stroke, base, up, across int) string {
 	var row, run strings.Builder
 	var ink look.Ink

@@ -25,7 +25,7 @@ type columnKind struct {
 	text     func(p *api.Process, now time.Time) string
 }
 
-// plainCell adapts a text that does not depend on the time.
+// plainCell adapts a function whose text does not depend on the time.
 func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) string {
 	return func(p *api.Process, _ time.Time) string { return text(p) }
 }
@@ -75,8 +75,8 @@ type columns struct {
 
 func (c *columns) resetWidths() { c.widths = [columnCount]int{} }
 
-// measure computes the widths of columns for the rows on the screen of a table of w cells. A column never
-// gets narrower while the table keeps its width, so that nothing jumps during scrolling.
+// measure computes the widths of columns from the rows on the screen. w is the width of the table;
+// as long as it stays the same, no column gets narrower, so that nothing jumps during scrolling.
 func (c *columns) measure(kinds []columnKind, rows []tableRow, w int, now time.Time) {
 	if w != c.width {
 		c.width = w

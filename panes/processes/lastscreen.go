@@ -59,8 +59,8 @@ func (s *lastScreen) fetch(p *api.Process) tea.Cmd {
 // leaveScreen is what a full-screen program prints when it exits.
 const leaveScreen = "\x1b[?1049l"
 
-// leftOnScreen returns what an exited program left on its screen, which lines contains. It returns
-// nil if the log does not end like that of a full-screen program.
+// leftOnScreen returns lines, the screen that an exited program left, if the end of its log shows
+// that it was a full-screen program. Otherwise it returns nil.
 func leftOnScreen(ctx context.Context, e panes.Engine, id string, lines []string) ([]string, error) {
 	since := int64(-16 << 10)
 	end, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: id, Since: &since})

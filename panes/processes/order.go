@@ -36,7 +36,7 @@ type order struct {
 	now      time.Time // when the rows are sorted
 }
 
-// descending reports whether the rows go from large to small.
+// descending reports whether rows with larger values come first.
 func (o order) descending() bool {
 	largestFirst := o.by == columnCPU || o.by == columnMemory || o.by == columnRestarts
 	return largestFirst != o.reversed

@@ -121,9 +121,9 @@ func (t *table) Reverse() {
 	t.arrange()
 }
 
-// SetFilter shows only processes with every word of text in their name, project, command, folder,
-// state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
-// of the machine's name.
+// SetFilter shows only processes that contain every word of text in their name, project, command,
+// folder, state, user, pid or ports. A process must not contain a word with "!" before it. host:
+// before a word matches the start of the machine's name.
 func (t *table) SetFilter(text string) {
 	t.filter = text
 	t.arrange()

@@ -56,7 +56,7 @@ type startForm struct {
 	more, restart, ready, terminal, worktree           *form.Field
 }
 
-// newForm returns the fields for a start in a folder.
+// newForm returns a form with all fields, filled in for a start in folder.
 func newForm(s *Starter, folder string) *startForm {
 	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways)}
 	f := &startForm{

@@ -1,5 +1,5 @@
-// Package states holds the words, glyphs and inks for the state of processes, sessions, commands and
-// coding agents, the same in all panes.
+// Package states holds the words, glyphs and inks with which all panes show the state of processes,
+// sessions, commands and coding agents.
 package states
 
 import (

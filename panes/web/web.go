@@ -1,5 +1,5 @@
-// Package web is the dialog with the link to open the sessions in a browser, and its QR code for a
-// phone.
+// Package web implements the dialog with the link that opens the sessions in a browser, and with
+// its QR code for a phone.
 package web
 
 import (

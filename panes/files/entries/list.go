@@ -61,7 +61,7 @@ func (l *List) Reset(path, name string) {
 // none, the name under the cursor.
 func (l *List) TargetName() string { return cmp.Or(l.want, l.name) }
 
-// CursorEntry returns the entry under the cursor; nil if none.
+// CursorEntry returns the entry under the cursor; nil if there is none.
 func (l *List) CursorEntry() *api.FileInfo {
 	if l.cursor >= l.rows.Len() {
 		return nil
@@ -123,7 +123,8 @@ func (l *List) RowAt(y int) int {
 // Page returns the number of rows of a page.
 func (l *List) Page() int { return max(l.h-1, 1) }
 
-// Targets returns the paths for an action: the marked ones, otherwise the one under the cursor.
+// Targets returns the paths to which an action applies: the marked ones or, if none is marked, the
+// one under the cursor.
 func (l *List) Targets() []string {
 	if len(l.Marks) > 0 {
 		return l.Marks.Sorted()

@@ -65,7 +65,7 @@ func (l *List) scrollToCursor(h int) {
 func (l *List) drawRow(i, w int, now time.Time, look *look.Look) string {
 	f := l.rows.At(i)
 	cursor := i == l.cursor
-	// The selected row has one style for all of it, so its colours are left out.
+	// The selected row is drawn in a single style, so leave out its colours.
 	r := list.Row{Plain: cursor && l.Focused}
 	cursorMark, mark := " ", " "
 	if cursor {

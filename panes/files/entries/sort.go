@@ -36,7 +36,7 @@ type Order struct {
 	Filter   string // words the name must contain, ignoring case; !word: must not
 }
 
-// SortBy sorts by a column. If that is the current one, it reverses the order.
+// SortBy sets the column to sort by. If c is that column already, it reverses the order.
 func (o *Order) SortBy(c Column) {
 	o.By, o.Reversed = c, c == o.By && !o.Reversed
 }
@@ -71,7 +71,7 @@ func (r *Rows) Find(name string) int {
 	return -1
 }
 
-// Arrange filters and sorts a few entries of a folder, folders first.
+// Arrange filters and sorts entries of a folder, folders first. If there are many, use a Set.
 func Arrange(all []api.FileInfo, o Order) *Rows {
 	return (*Set)(nil).With(all).Arrange(o)
 }
@@ -114,7 +114,7 @@ func (o Order) compare(a, b *api.FileInfo, nameA, nameB string) int {
 	case ByExtension:
 		by = strings.Compare(fileExtension(nameA), fileExtension(nameB))
 	}
-	// The exact names come last, so that no two entries are equal.
+	// Compare the exact names last, so that no two entries are equal.
 	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(a.Name, b.Name))
 	if o.Reversed {
 		return -by

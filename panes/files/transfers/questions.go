@@ -26,7 +26,7 @@ func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInpu
 	for _, item := range in.Items {
 		from[item.To] = item.Path
 	}
-	// A single conflict leaves room for the details of both files.
+	// If there is a single conflict, there is room for the details of both files.
 	if len(b.out.Conflicts) == 1 {
 		to := b.out.Conflicts[0]
 		b.facts = describeBoth(ctx, e, in.Kind, from[to], to)
@@ -53,7 +53,7 @@ func describeBoth(ctx context.Context, e panes.FileReader, kind, from, to string
 	}
 }
 
-// describeConflict describes one of several conflicts in a line.
+// describeConflict describes one of several conflicts in a single line.
 func describeConflict(ctx context.Context, e panes.FileReader, from, to string) string {
 	name := text.Clip(text.FileName(filepath.Base(to)), 24)
 	existing, err := e.StatFile(ctx, to)
@@ -105,7 +105,7 @@ func (q *Queue) askConflict(t *transfer, b transferStart) {
 	q.env.Ask(question)
 }
 
-// askFolder asks whether to make the missing destination folder of a transfer.
+// askFolder asks whether to make the folder into which a transfer goes, because it does not exist.
 func (q *Queue) askFolder(t *transfer, folder string) {
 	question := &dialog.Question{
 		Title: "Make the folder " + text.Clip(text.FileName(filepath.Base(folder)), 40) + "?",
@@ -144,7 +144,8 @@ func (q *Queue) askLarge(t *transfer) {
 	})
 }
 
-// AskDelete asks before deleting files for good. names are the paths the user knows them by.
+// AskDelete asks before it deletes files permanently. names are the paths to show for them, because
+// the user does not know their paths in the trash.
 func (q *Queue) AskDelete(title string, paths, names []string) {
 	q.env.Ask(&dialog.Question{
 		Title: title,

@@ -28,7 +28,7 @@ import (
 // time, and none starts while a question about conflicts is open: the answer must match what the
 // user saw.
 
-// A Queue holds copies, moves and deletions: the running one, waiting ones, and those to undo.
+// A Queue holds the running transfer, the waiting ones, and what is needed to undo earlier ones.
 type Queue struct {
 	env     panes.Env
 	place   Place

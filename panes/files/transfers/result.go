@@ -12,7 +12,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// reportFailure reports why a transfer has changed nothing.
+// reportFailure reports why a transfer could not start, in its dialog if that is still waiting.
 func (q *Queue) reportFailure(t *transfer, why string) tea.Cmd {
 	if t.refused == nil {
 		return q.env.Say(why, true)

@@ -115,7 +115,7 @@ func (l *Log) Following() bool { return l.view.follow }
 // stops following.
 func (l *Log) Scroll(rows int) { l.view.scroll(rows) }
 
-// ScrollHalfPages moves the visible part by halves of its height.
+// ScrollHalfPages moves the visible part down by half pages, or up if halves is negative.
 func (l *Log) ScrollHalfPages(halves int) {
 	l.view.scroll(halves * max(l.view.h-1, 2) / 2)
 }
@@ -148,7 +148,7 @@ func (l *Log) ToggleWrap() {
 	l.view.top.row = 0
 }
 
-// ToggleTimes shows or hides when each line was written.
+// ToggleTimes shows or hides the time at which each line was written.
 func (l *Log) ToggleTimes() { l.format.clock = !l.format.clock }
 
 // TogglePretty switches between structured lines in columns and raw ones.
@@ -162,7 +162,8 @@ func (l *Log) TogglePretty() {
 
 const sideStep = 16
 
-// ScrollSideways scrolls by steps, to the left if negative, unless lines are wrapped.
+// ScrollSideways scrolls to the right by a number of steps, or to the left if it is negative. It
+// does nothing if lines are wrapped.
 func (l *Log) ScrollSideways(steps int) {
 	if !l.format.wrap {
 		l.format.left = min(max(l.format.left+steps*sideStep, 0), maxLine)

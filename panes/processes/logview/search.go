@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api/logmerge"
 )
 
-// A match is the pattern and the last match of a search.
+// A match is the pattern of a search and the match found last.
 type match struct {
 	label  string // the pattern as typed; "" for none
 	re     *regexp.Regexp

@@ -158,7 +158,7 @@ func appendSplit(lines []heldLine, line logmerge.Line, at int64) []heldLine {
 		if text = text[n:]; text == "" {
 			return lines
 		}
-		// Each piece counts its own bytes, so that searching finds the right piece.
+		// Each piece has its own offset, so that a search finds the right piece.
 		at, from = at+next-from, next
 	}
 }
@@ -232,7 +232,8 @@ func (w *window) offsetAfter(offset int64) int64 {
 	return offset + 1
 }
 
-// findLine returns the line at an offset of one of the logs; nil if it is not held.
+// findLine returns the line at offset from in one of the logs, given by its index; nil if the line
+// is not held.
 func (w *window) findLine(log int, from int64) *heldLine {
 	for i := range w.lines {
 		if line := &w.lines[i]; line.log == log && line.from == from {
