@@ -65,7 +65,7 @@ func (f *folder) askFilter() tea.Cmd {
 	return nil
 }
 
-// changeOrder returns an action that changes the filter or the sort order by change.
+// changeOrder returns an action that calls change to change the filter or the sort order.
 func (f *folder) changeOrder(change func(*entries.Order)) func() tea.Cmd {
 	return func() tea.Cmd {
 		change(&f.order)

@@ -165,7 +165,7 @@ func (p *Preview) lineNumber(i int) int64 {
 }
 
 // fitLine returns the part of a line that begins at column from, exactly w cells wide. cells is the
-// width of the whole line. If the end is cut off, mark shows that.
+// width of the whole line. If the end is cut off, mark takes the last cells.
 func fitLine(s string, cells, from, w int, mark string) string {
 	switch {
 	case from >= cells:

@@ -5,8 +5,8 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// Check panics if the tabs and panes of a view are in an impossible state. It is a function because
-// the linker could not leave out an exported method.
+// Check panics if the tabs and panes of a view are in an impossible state. It is a function,
+// because the linker cannot leave an exported method out of builds without checks.
 func Check(v *View) {
 	layout.Check(&v.Tabs.Tabs)
 	for id := range v.Panes.cancels {

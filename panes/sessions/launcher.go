@@ -230,8 +230,8 @@ func (s *Launcher) askCancel(id string) tea.Cmd {
 	return nil
 }
 
-// cancelStart closes the pane of a starting session. If the session comes into being nevertheless,
-// it is killed.
+// cancelStart closes the pane of a starting session. If the session is started nevertheless, it is
+// killed.
 func (s *Launcher) cancelStart(id string) tea.Cmd {
 	start := s.starter.find(id)
 	if start == nil {

@@ -53,8 +53,8 @@ func (m *arranger) resize(splits ...*layout.Node) {
 	m.focus.relayout()
 }
 
-// repeatTime is how long after a border was moved the keys that move borders work without the
-// prefix.
+// repeatTime is how long the keys for moving borders work without the prefix, after one of them was
+// pressed.
 const repeatTime = 500 * time.Millisecond
 
 // repeatMove moves a border again if k moves borders and the last move was a moment ago; ok reports

@@ -93,7 +93,7 @@ func (f *Feed) Connect(v Attachment) {
 	f.Screen.dropPictures()
 }
 
-// Disconnect ends an attachment. Input waits for the next one.
+// Disconnect ends an attachment. From now on input waits in the queue for the next attachment.
 func (f *Feed) Disconnect() { f.Keys.Close() }
 
 // Fail records why there will be no attachment.

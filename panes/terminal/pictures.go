@@ -16,7 +16,7 @@ type gallery struct {
 	sheets  map[uint64]*graphics.Sheet // by placement
 }
 
-// maxIdleSheets is how many sheets are kept before those of lines no longer held are dropped.
+// Once there are more than maxIdleSheets sheets, those of lines no longer held are dropped.
 const maxIdleSheets = 256
 
 // addPicture adds a picture, or replaces the picture with the same number. It must drop the oldest

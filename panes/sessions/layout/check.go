@@ -48,8 +48,8 @@ func (n *Node) checkHalves() {
 }
 
 // Check panics unless each session occurs once, each tab contains its focus, and the current and
-// the floating tab are among the others. It is a function because the linker could not leave out an
-// exported method.
+// the floating tab are among the others. It is a function, because the linker cannot leave an
+// exported method out of builds without checks.
 func Check(t *Tabs) {
 	var ids []string
 	every := t.EveryTab()
