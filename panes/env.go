@@ -113,14 +113,14 @@ func AskReplace(env Env, path string, then func() tea.Cmd) {
 	})
 }
 
-// Ask returns a command that calls the engine by ask. The call is cancelled with ctx. Its answer is
-// passed to next on Bubble Tea's goroutine.
-func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
+// Call returns a command that calls the engine with call. The call is cancelled with ctx. Its answer
+// is passed to next on Bubble Tea's goroutine.
+func Call[T any](ctx context.Context, env Caller, call func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		var answer T
 		e, err := env.Engine(ctx)
 		if err == nil {
-			answer, err = ask(ctx, e)
+			answer, err = call(ctx, e)
 		}
 		return Result(func() tea.Cmd { return next(answer, err) })
 	}
@@ -144,7 +144,7 @@ func (l *LatestCall) Cancel() {
 	}
 }
 
-// ReportErrors returns a handler of answers for Ask. It reports an error with say, and passes a
+// ReportErrors returns a handler of answers for Call. It reports an error with say, and passes a
 // successful answer to next.
 func ReportErrors[T any](say func(text string, bad bool) tea.Cmd, next func(T) tea.Cmd) func(T, error) tea.Cmd {
 	return func(answer T, err error) tea.Cmd {
@@ -163,9 +163,9 @@ type Pending struct {
 	Cancel func()         // called instead if the user cancels; may be nil
 }
 
-// AwaitAnswer is like Ask, but input that the user types waits until next has been called. The user
+// AwaitAnswer is like Call, but input that the user types waits until next has been called. The user
 // can cancel the call.
-func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
+func AwaitAnswer[T any](ctx context.Context, env Waiter, call func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	ctx, cancel := context.WithCancel(ctx)
 	var answered Result
 	waiting := env.Await(Pending{
@@ -173,7 +173,7 @@ func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Contex
 		Then:   func() tea.Cmd { return answered() },
 		Cancel: cancel,
 	})
-	return tea.Batch(waiting, Ask(ctx, env, ask, func(answer T, err error) tea.Cmd {
+	return tea.Batch(waiting, Call(ctx, env, call, func(answer T, err error) tea.Cmd {
 		// The answer has arrived, so release the context.
 		cancel()
 		answered = func() tea.Cmd { return next(answer, err) }

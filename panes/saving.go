@@ -39,7 +39,7 @@ func (s FileSave) Save(env Env) tea.Cmd {
 }
 
 func (s FileSave) save(env Env, replace bool) tea.Cmd {
-	return Ask(env.Context(), env, func(ctx context.Context, e Engine) (int64, error) {
+	return Call(env.Context(), env, func(ctx context.Context, e Engine) (int64, error) {
 		return s.writeFile(ctx, e, replace)
 	}, func(written int64, err error) tea.Cmd {
 		if err != nil {

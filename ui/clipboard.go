@@ -43,7 +43,7 @@ func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
 	c.serial++
 	serial := c.serial
 	c.reading = true
-	return panes.Ask(c.caller.Context(), c.caller, func(ctx context.Context, e panes.Engine) (clipText, error) {
+	return panes.Call(c.caller.Context(), c.caller, func(ctx context.Context, e panes.Engine) (clipText, error) {
 		text, cut, err := read(ctx, e)
 		return clipText{text, cut}, err
 	}, func(t clipText, err error) tea.Cmd {

@@ -126,7 +126,7 @@ func (e env) ShowRequest(id string) tea.Cmd {
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
 			// The announcement has served its purpose.
 			e.ClearMessage()
-			return panes.Ask(e.Context(), e, func(ctx context.Context, engine panes.Engine) (api.Request, error) {
+			return panes.Call(e.Context(), e, func(ctx context.Context, engine panes.Engine) (api.Request, error) {
 				return api.RequestAnswer.Call(ctx, engine, in)
 			}, panes.ReportErrors(e.Say, func(r api.Request) tea.Cmd {
 				if !r.Always {

@@ -225,7 +225,7 @@ func paletteOrder(p *api.Process) int {
 func (u *palette) askEngine(delay time.Duration) tea.Cmd {
 	u.asking, u.stale = true, false
 	data := u.env.News().Info.DataDir
-	return panes.Ask(u.env.Context(), u.env, func(ctx context.Context, e panes.Engine) (answer paletteAnswer, err error) {
+	return panes.Call(u.env.Context(), u.env, func(ctx context.Context, e panes.Engine) (answer paletteAnswer, err error) {
 		_ = sleep.For(ctx, delay)
 		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: maxPaletteCommands})
 		if data != "" {

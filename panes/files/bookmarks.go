@@ -64,7 +64,7 @@ func changeBookmark(ctx context.Context, e panes.FileWriter, file string, paths 
 // changed it.
 func (b *bookmarks) show() tea.Cmd {
 	file := b.file()
-	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+	return panes.Call(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		return ReadBookmarks(ctx, e, file)
 	}, panes.ReportErrors(b.env.Say, func(paths []string) tea.Cmd {
 		if len(paths) == 0 {
@@ -94,7 +94,7 @@ func (b *bookmarks) saveNext() tea.Cmd {
 		return nil
 	}
 	file, path := b.file(), b.toggles[0]
-	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+	return panes.Call(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		paths, err := ReadBookmarks(ctx, e, file)
 		if err != nil {
 			return nil, err

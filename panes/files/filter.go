@@ -120,7 +120,7 @@ func (f *folder) matchOnEngine() tea.Cmd {
 	f.cancelMatch = cancel
 	path, order := f.path, f.order
 	var rows *entries.Rows
-	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
+	return panes.Call(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
 		_ = sleep.For(ctx, matchDelay)
 		match := &fileMatch{filter: order.Filter}
 		var err error

@@ -128,7 +128,7 @@ func (u *fileFinder) search() tea.Cmd {
 	ctx := u.searching.Begin(u.env.Context())
 	folder, contents, names := u.folder, u.contents, u.names
 	find := func(rest time.Duration, maxBytes int64) tea.Cmd {
-		return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
+		return panes.Call(ctx, u.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
 			_ = sleep.For(ctx, rest)
 			if contents {
 				return searchContents(ctx, e, folder, text, maxBytes)
@@ -300,7 +300,7 @@ func (u *fileFinder) fetch() tea.Cmd {
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	}
 	ctx := u.readingType.Begin(u.env.Context())
-	return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
+	return panes.Call(ctx, u.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		_ = sleep.For(ctx, previewDelay)
 		return e.StatFile(ctx, path)
 	}, func(info api.FileInfo, err error) tea.Cmd {

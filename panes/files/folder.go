@@ -144,7 +144,7 @@ func (f *folder) fetch() tea.Cmd {
 // ended by then, the answer is dropped.
 func onVisit[T any](f *folder, ask func(context.Context, panes.Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	v := f.visit
-	return panes.Ask(v.ctx, f.env, ask, func(answer T, err error) tea.Cmd {
+	return panes.Call(v.ctx, f.env, ask, func(answer T, err error) tea.Cmd {
 		if v.ctx.Err() != nil {
 			return nil
 		}

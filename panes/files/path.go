@@ -165,7 +165,7 @@ func (p *pathPrompt) suggest(text string) tea.Cmd {
 	if folder == p.listed {
 		return nil
 	}
-	return panes.Ask(p.folder.env.Context(), p.folder.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+	return panes.Call(p.folder.env.Context(), p.folder.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		set, _, err := listEntries(ctx, e, folder, "", nil, maxEntries)
 		return set.Names(), err
 	}, func(names []string, _ error) tea.Cmd { // an unreadable folder has no suggestions

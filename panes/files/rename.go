@@ -121,7 +121,7 @@ func relativeTo(folder string, paths []string) []string {
 
 // readRenames reads the edited list.
 func (a *actions) readRenames(list, folder string, targets []string, escaped bool) tea.Cmd {
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
+	return panes.Call(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
 		out, err := e.ReadFile(ctx, list, 0, 0)
 		_ = e.DeleteFile(ctx, list) // no longer needed; harmless if it stays
 		if err != nil {

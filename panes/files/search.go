@@ -60,7 +60,7 @@ func (v *viewer) startSearch(text string, re *regexp.Regexp) tea.Cmd {
 	s.path, s.text, s.stop = v.preview.Path(), text, cancel
 	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: maxHits}
 	find := v.preview.Finder(re, maxHits)
-	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
+	return panes.Call(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
 		if find != nil {
 			return find(ctx, fileSource{e})
 		}

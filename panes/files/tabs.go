@@ -170,7 +170,7 @@ func (ts *tabs) fetch() tea.Cmd {
 	file = filepath.Join(file, tabsFile)
 	if !ts.read {
 		ts.read = true
-		return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
+		return panes.Call(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
 			out, err := e.ReadFile(ctx, file, 0, 0)
 			return out.Text, err
 		}, func(text string, _ error) tea.Cmd { // no file, no tabs
@@ -183,7 +183,7 @@ func (ts *tabs) fetch() tea.Cmd {
 		return nil
 	}
 	ts.writing = true
-	return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
+	return panes.Call(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return text, ts.writer.writeFile(ctx, e, file, text, false)
 	}, func(string, error) tea.Cmd { // after an error, tabs last as long as the dashboard
 		ts.writing, ts.written = false, text

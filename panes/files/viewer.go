@@ -50,7 +50,7 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 		return nil
 	}
 	ctx := v.reading.Begin(v.env.Context())
-	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (preview.Part, error) {
+	return panes.Call(ctx, v.env, func(ctx context.Context, e panes.Engine) (preview.Part, error) {
 		if r.Slow() {
 			_ = sleep.For(ctx, previewDelay)
 		}

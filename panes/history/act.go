@@ -111,7 +111,7 @@ func (a *actions) removeRuns(removals []removal) tea.Cmd {
 		runs int
 		rows []api.HistoryRow
 	}
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (deleted result, _ error) {
+	return panes.Call(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (deleted result, _ error) {
 		errs := make([]error, len(removals))
 		for i, r := range removals {
 			var out api.HistoryCount

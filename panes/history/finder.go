@@ -63,7 +63,7 @@ func (f *finder) fetchRows() tea.Cmd {
 		return nil
 	}
 	ctx := f.fetching.Begin(f.env.Context())
-	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
+	return panes.Call(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)
 	}, func(out api.HistorySearchOutput, err error) tea.Cmd {

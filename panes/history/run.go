@@ -54,7 +54,7 @@ func (a *actions) runCommands(rows []api.HistoryRow) tea.Cmd {
 // startProcesses starts processes one after another. If one fails to start, it continues with the
 // next.
 func (a *actions) startProcesses(all []api.ProcessStartInput) tea.Cmd {
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
+	return panes.Call(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
 		errs := make([]error, len(all))
 		for i, in := range all {
 			var p api.Process

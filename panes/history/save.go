@@ -65,7 +65,7 @@ func (a *actions) reportFile(did string, n api.HistoryCount, where, path string,
 func (a *actions) askLoad() tea.Cmd {
 	a.env.Ask(dialog.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
 		path = a.fullPath(path)
-		return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
+		return panes.Call(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path, At: time.Now()})
 		}, func(n api.HistoryCount, err error) tea.Cmd { return a.reportFile("added ", n, " from ", path, err) })
 	}).SuggestPaths(a.env.Folder(), a.env.Home()))

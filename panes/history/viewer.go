@@ -49,7 +49,7 @@ func (v *viewer) fetch() tea.Cmd {
 	if row.Host != "" {
 		in.Hosts = []string{row.Host}
 	}
-	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
+	return panes.Call(ctx, v.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		// If the cursor moves on, the request is cancelled during this pause.
 		_ = sleep.For(ctx, detailDelay)
 		runs, err := api.HistorySearch.Call(ctx, e, in)

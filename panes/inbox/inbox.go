@@ -257,7 +257,7 @@ func (b *Inbox) dismiss() tea.Cmd {
 }
 
 func (b *Inbox) undoAnswer(r api.Request) tea.Cmd {
-	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Request, error) {
+	return panes.Call(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Request, error) {
 		return api.RequestUndo.Call(ctx, e, api.RequestUndoInput{ID: r.ID})
 	}, func(_ api.Request, err error) tea.Cmd {
 		if err != nil {
@@ -349,7 +349,7 @@ func (b *Inbox) typeAnswer(asked *api.Process, text string, key bool) tea.Cmd {
 	b.sent[asked.ID] = answer{*asked.Agent, time.Now()}
 	b.field.Set("")
 	b.selectNext(asked.ID)
-	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (bool, error) {
+	return panes.Call(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (bool, error) {
 		// Ask the engine, because an event about a new question may still be on its way.
 		now, err := api.AgentExplain.Call(ctx, e, api.IDInput{ID: asked.ID})
 		if err != nil || !sameState(now.Agent, asked.Agent) {
@@ -412,7 +412,7 @@ func (b *Inbox) Fetch() tea.Cmd {
 	}
 	b.screen.loading = true
 	id := i.session.ID
-	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Screen, error) {
+	return panes.Call(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Screen, error) {
 		return api.SessionScreen.Call(ctx, e, api.SessionScreenInput{ID: id})
 	}, func(s api.Screen, err error) tea.Cmd {
 		b.screen = screen{item: i, lines: s.Lines}

@@ -185,7 +185,7 @@ func (d *Dialog) connectMachine(name string) tea.Cmd {
 		return d.runInSession("connect", name)
 	}
 	return tea.Batch(d.env.Say("connecting to "+name+"…", false),
-		panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
+		panes.Call(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 			return api.MachineConnect.Call(ctx, e, api.MachineConnectInput{Name: name})
 		}, panes.ReportErrors(d.env.Say, func(now api.Machine) tea.Cmd {
 			known := panes.Machine{Machine: now}

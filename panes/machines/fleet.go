@@ -53,7 +53,7 @@ func (d *Dialog) showFleet() tea.Cmd {
 // loadHealth loads the state of the fleet, and again after each healthInterval while u is open.
 // before is the state loaded last.
 func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
-	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
+	return panes.Call(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
 		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
 		if err != nil {
 			return nil, err

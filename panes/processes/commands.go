@@ -49,7 +49,7 @@ const maxConcurrent = 8
 // runEach returns a command that calls do for every target. It passes the targets that failed to
 // next, which may be nil, and reports the first error and the number of the others.
 func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error, next func(failed []api.Process) tea.Cmd) tea.Cmd {
-	return panes.Ask(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (failed []api.Process, _ error) {
+	return panes.Call(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (failed []api.Process, _ error) {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, maxConcurrent)

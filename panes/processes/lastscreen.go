@@ -36,7 +36,7 @@ func (s *lastScreen) fetch(p *api.Process) tea.Cmd {
 		return nil
 	}
 	s.busy, s.asked = true, time.Now()
-	return panes.Ask(s.env.Context(), s.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+	return panes.Call(s.env.Context(), s.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		screen, err := api.SessionScreen.Call(ctx, e, api.SessionScreenInput{ID: p.ID, ANSI: true})
 		switch {
 		case err != nil:

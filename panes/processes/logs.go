@@ -140,7 +140,7 @@ func (l *logs) fetchLog(log *logview.Log, w, h int) tea.Cmd {
 		return nil
 	}
 	ctx := l.fetching.Begin(l.env.Context())
-	return panes.Ask(ctx, l.env, func(ctx context.Context, e panes.Engine) (logview.Answer, error) {
+	return panes.Call(ctx, l.env, func(ctx context.Context, e panes.Engine) (logview.Answer, error) {
 		_ = sleep.For(ctx, request.Delay)
 		return request.Run(ctx, e)
 	}, func(a logview.Answer, err error) tea.Cmd {

@@ -20,7 +20,7 @@ func (t *table) fetchMetrics() tea.Cmd {
 		return nil
 	}
 	t.polling = true
-	return panes.Ask(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) (api.ProcessListOutput, error) {
+	return panes.Call(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) (api.ProcessListOutput, error) {
 		return api.ProcessList.Call(ctx, e, api.ProcessListInput{Metrics: true, Machines: true})
 	}, t.storeMetrics)
 }

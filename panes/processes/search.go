@@ -104,7 +104,7 @@ func (s *search) searchNext(log *logview.Log, above bool) tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(s.env.Context())
 	s.stop = cancel
-	return panes.Ask(ctx, s.env, func(ctx context.Context, e panes.Engine) (logview.Result, error) {
+	return panes.Call(ctx, s.env, func(ctx context.Context, e panes.Engine) (logview.Result, error) {
 		return find(ctx, e)
 	}, func(f logview.Result, err error) tea.Cmd {
 		if ctx.Err() != nil { // replaced by another search, or cancelled

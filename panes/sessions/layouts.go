@@ -107,7 +107,7 @@ func (m *arranger) askSaveLayout() tea.Cmd {
 
 // saveLayout saves a layout under a name, and replaces an existing layout with the same name.
 func (m *arranger) saveLayout(name string, l api.Layout) tea.Cmd {
-	return panes.Ask(m.env.Context(), m.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
+	return panes.Call(m.env.Context(), m.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
 		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
 	}, panes.ReportErrors(m.env.Say, func(api.Empty) tea.Cmd { return m.env.Say("saved layout "+name, false) }))
 }

@@ -218,7 +218,7 @@ func (t *Tabs) send(zoomed bool) tea.Cmd {
 		return nil
 	}
 	t.calling = true
-	return panes.Ask(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) (api.LayoutChangeOutput, error) {
+	return panes.Call(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) (api.LayoutChangeOutput, error) {
 		return api.LayoutChanges.Call(ctx, e, in)
 	}, func(out api.LayoutChangeOutput, err error) tea.Cmd {
 		t.calling, t.stale = false, true

@@ -133,7 +133,7 @@ func (f *startForm) submit() tea.Cmd {
 		Then:   func() tea.Cmd { return then() },
 		Cancel: f.Env.Close,
 	})
-	return tea.Batch(waiting, panes.Ask(f.Env.Context(), f.Env, func(ctx context.Context, e panes.Engine) (p api.Process, err error) {
+	return tea.Batch(waiting, panes.Call(f.Env.Context(), f.Env, func(ctx context.Context, e panes.Engine) (p api.Process, err error) {
 		p, wrong, err = f.start(ctx, e, &w)
 		return p, err
 	}, func(p api.Process, err error) tea.Cmd {

@@ -76,7 +76,7 @@ func (f *finder) askPattern(backward bool) tea.Cmd {
 func (f *finder) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 	in.ID = f.id()
 	ctx, serial := f.startSearch()
-	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (found api.SessionFindOutput, err error) {
+	return panes.Call(ctx, f.env, func(ctx context.Context, e panes.Engine) (found api.SessionFindOutput, err error) {
 		step := in
 		for range n {
 			out, err := api.SessionFind.Call(ctx, e, step)
@@ -202,7 +202,7 @@ func (f *finder) findCommand(above bool) tea.Cmd {
 func (f *finder) selectOutput() tea.Cmd {
 	id, line := f.id(), f.scroll.CursorPlace().Line
 	ctx, serial := f.startSearch()
-	return tea.Batch(panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*outputLines, error) {
+	return tea.Batch(panes.Call(ctx, f.env, func(ctx context.Context, e panes.Engine) (*outputLines, error) {
 		return findOutput(ctx, e, id, line)
 	}, func(output *outputLines, err error) tea.Cmd {
 		switch {

@@ -44,7 +44,7 @@ func (o *opener) openTarget() tea.Cmd {
 	} else {
 		path = filepath.Join(o.folder(), path)
 	}
-	return panes.Ask(o.env.Context(), o.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
+	return panes.Call(o.env.Context(), o.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		info, err := e.StatFile(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
 			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, o.env.Home()))

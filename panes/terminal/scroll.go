@@ -247,7 +247,7 @@ func (p *Pane) Fetch() tea.Cmd {
 	}
 	p.Scroll.requested = lacks
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
+	return panes.Call(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
 		return fetchLines(ctx, e, o)
 	}, panes.ReportErrors(p.env.Say, func(lines []api.NumberedLine) tea.Cmd {
 		p.Feed.Screen.AddLines(lines)

@@ -21,7 +21,7 @@ import (
 func ShowLink(env panes.Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
-	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (background.Link, error) {
+	return panes.Call(env.Context(), env, func(ctx context.Context, e panes.Engine) (background.Link, error) {
 		return background.Invite(ctx, e)
 	}, func(link background.Link, err error) tea.Cmd {
 		answer := dialog.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}

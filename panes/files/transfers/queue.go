@@ -198,7 +198,7 @@ func (q *Queue) StartNext() tea.Cmd {
 	q.env.ClearNote() // progress uses the same place
 	ctx, cancel := context.WithCancel(q.env.Context())
 	t.stop = cancel
-	return panes.Ask(ctx, q.env, t.begin, func(b transferStart, err error) tea.Cmd {
+	return panes.Call(ctx, q.env, t.begin, func(b transferStart, err error) tea.Cmd {
 		cancel()
 		return q.handleStart(t, b, err)
 	})
@@ -234,7 +234,7 @@ func (q *Queue) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 
 // pollJob asks for the progress of a transfer.
 func (q *Queue) pollJob(t *transfer, waitMS int) tea.Cmd {
-	return panes.Ask(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
+	return panes.Call(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
 		return e.TransferJob(ctx, t.id, waitMS)
 	}, func(job api.FileJob, err error) tea.Cmd { return q.handleJob(t, job, err) })
 }
@@ -306,7 +306,7 @@ func (q *Queue) CancelRunning() bool {
 // cancel returns a command that cancels a transfer. If the transfer's engine does not answer, the
 // transfer is abandoned, so that the next one can start.
 func (q *Queue) cancel(t *transfer) tea.Cmd {
-	return panes.Ask(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (struct{}, error) {
+	return panes.Call(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (struct{}, error) {
 		return struct{}{}, e.CancelTransfer(ctx, t.id)
 	}, func(_ struct{}, err error) tea.Cmd {
 		if err == nil {

@@ -63,7 +63,7 @@ func (p *Pane) KillSession(id string) tea.Cmd {
 	// Record the stop first: news of the exit may arrive before the reply.
 	forget := p.ExpectStop(id)
 	p.Trees.killed[id] = true
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+	return panes.Call(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
 		return api.SessionKill.Call(ctx, e, api.IDInput{ID: id})
 	}, func(_ api.Process, err error) tea.Cmd {
 		if err == nil {
@@ -188,7 +188,7 @@ func (p *Pane) typableTarget() (session api.Process, ok bool) {
 
 // setKeyboard sets who may type into a session. Once the engine has done so, it calls next.
 func (p *Pane) setKeyboard(in api.SessionKeyboardInput, next func() tea.Cmd) tea.Cmd {
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+	return panes.Call(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
 		return api.SessionKeyboard.Call(ctx, e, in)
 	}, panes.ReportErrors(p.env.Say, func(api.Process) tea.Cmd { return next() }))
 }

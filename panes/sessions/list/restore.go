@@ -95,7 +95,7 @@ func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 	}
 	for _, ids := range byMachine {
 		in := api.SessionRestoreInput{IDs: ids, RestoreID: api.NewID(), Environ: api.Environ(os.Environ()), Umask: api.Umask()}
-		cmd = tea.Batch(cmd, panes.Ask(r.env.Context(), r.env, func(ctx context.Context, e panes.Engine) (api.SessionRestoreOutput, error) {
+		cmd = tea.Batch(cmd, panes.Call(r.env.Context(), r.env, func(ctx context.Context, e panes.Engine) (api.SessionRestoreOutput, error) {
 			return api.SessionRestore.Call(ctx, e, in)
 		}, func(out api.SessionRestoreOutput, err error) tea.Cmd {
 			for _, id := range ids {

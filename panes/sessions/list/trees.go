@@ -121,7 +121,7 @@ func (t *Trees) fetchTrees() tea.Cmd {
 		return nil
 	}
 	t.fetching = true
-	return panes.Ask(t.p.env.Context(), t.p.env, func(ctx context.Context, e panes.Engine) (map[string]api.Worktree, error) {
+	return panes.Call(t.p.env.Context(), t.p.env, func(ctx context.Context, e panes.Engine) (map[string]api.Worktree, error) {
 		known := map[string]api.Worktree{}
 		for _, tree := range repositories {
 			out, _ := api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree}) // a failed one is not shown
@@ -257,7 +257,7 @@ func (t *Trees) askAbout(tree string) tea.Cmd {
 // loadTree loads the state of a worktree and passes it to next. If the worktree is gone, next is
 // not called.
 func (t *Trees) loadTree(tree string, next func(*api.Worktree) tea.Cmd) tea.Cmd {
-	return panes.Ask(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, next))
+	return panes.Call(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, next))
 }
 
 // listTrees returns a call to the engine that lists all worktrees of the repository to which tree
@@ -351,7 +351,7 @@ func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 
 func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	env := t.p.env
-	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
+	return panes.Call(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
 	}, panes.ReportErrors(env.Say, func(out api.WorktreeRemoveOutput) tea.Cmd {
 		note := "removed " + text.ShortPath(w.Path, env.Home())
