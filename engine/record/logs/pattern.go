@@ -25,11 +25,19 @@ var _ linelog.Matcher = (*Pattern)(nil)
 // CompilePattern compiles the regular expression of a search in a log. name is the process, for
 // errors. The error is an *api.Error with CodeInvalid.
 func CompilePattern(name, expr string) (*Pattern, error) {
-	doing := "search the log of " + name
+	return compilePattern("search the log of "+name, expr, false)
+}
+
+// CompileSearch is CompilePattern for a search in many logs. With fold, case is ignored.
+func CompileSearch(expr string, fold bool) (*Pattern, error) {
+	return compilePattern("search", expr, fold)
+}
+
+func compilePattern(doing, expr string, fold bool) (*Pattern, error) {
 	if err := names.CheckPattern(doing, expr); err != nil {
 		return nil, api.Invalid(err)
 	}
-	lines, err := search.Compile(expr, false)
+	lines, err := search.Compile(expr, fold)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -401,8 +402,8 @@ func (m *matches) addMatch(line linelog.Line) bool {
 	match := m.q.pattern.excerpt(line.Text, limit)
 	match.Offset = line.Offset
 	if n := m.q.in.Context; n > 0 {
-		before, errBefore := linesBefore(m.log, line.Offset, n, limit)
-		after, errAfter := linesAfter(m.log, line.Next, n, limit)
+		before, _, errBefore := linesBefore(m.log, line.Offset, n, limit, 0)
+		after, errAfter := linesAfter(m.log, line.Next, n, limit, math.MaxInt64)
 		if m.err = errors.Join(errBefore, errAfter); m.err != nil {
 			return false
 		}
@@ -429,37 +430,36 @@ func lineText(line []byte, limit int) string {
 	return strings.ToValidUTF8(string(line), "\uFFFD") + cutMark(cut, " ", "")
 }
 
-// linesBefore returns up to n lines that end at an offset. Lines that are dropped meanwhile are
-// left out.
-func linesBefore(l linelog.Reader, off int64, n, limit int) ([]string, error) {
-	var lines []string
-	for ; n > 0 && off > l.Start(); n-- {
-		from, err := linelog.LineStart(l, off-1)
+// linesBefore returns up to n lines that end at an offset and start at or after from, without lines
+// dropped meanwhile, and the offset of the first of them.
+func linesBefore(l linelog.Reader, off int64, n, limit int, from int64) (lines []string, first int64, err error) {
+	for ; n > 0 && off > max(l.Start(), from); n-- {
+		at, err := linelog.LineStart(l, off-1)
 		line := ""
 		if err == nil {
-			line, err = readLine(l, from, off, limit)
+			line, err = readLine(l, at, off, limit)
 		}
 		if errors.Is(err, sparse.ErrDropped) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, off, err
 		}
 		lines = append(lines, line)
-		off = from
+		off = at
 	}
 	slices.Reverse(lines)
-	return lines, nil
+	return lines, off, nil
 }
 
-// linesAfter returns up to n lines that start at an offset.
-func linesAfter(l linelog.Reader, off int64, n, limit int) ([]string, error) {
+// linesAfter returns up to n lines that start at an offset and before to.
+func linesAfter(l linelog.Reader, off int64, n, limit int, to int64) ([]string, error) {
 	var lines []string
-	for ; n > 0 && off < l.End(); n-- {
-		to, err := linelog.LineEnd(l, off)
+	for ; n > 0 && off < min(l.End(), to); n-- {
+		end, err := linelog.LineEnd(l, off)
 		line := ""
 		if err == nil {
-			line, err = readLine(l, off, to, limit)
+			line, err = readLine(l, off, end, limit)
 		}
 		if errors.Is(err, sparse.ErrDropped) {
 			break
@@ -468,7 +468,7 @@ func linesAfter(l linelog.Reader, off int64, n, limit int) ([]string, error) {
 			return nil, err
 		}
 		lines = append(lines, line)
-		off = to
+		off = end
 	}
 	return lines, nil
 }

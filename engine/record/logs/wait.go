@@ -161,13 +161,10 @@ func (p Source) paths() []string {
 
 // pathsOf returns the files of a stream in a request.
 func (p Source) pathsOf(stream string) []string {
-	switch {
-	case stream == "both":
+	if stream == "both" {
 		return p.paths()
-	case stream == "stderr":
-		return []string{p.ErrPath}
 	}
-	return []string{p.Path}
+	return []string{p.PathOf(stream)}
 }
 
 // lastWrite returns the time of the last output. For a terminal, whose log does not record it, it
@@ -202,7 +199,7 @@ func (s *Logs) LastLines(p Source, n int) []string {
 		if err != nil || l == nil {
 			continue
 		}
-		lines, err := linesBefore(l, l.End(), n, maxLine)
+		lines, _, err := linesBefore(l, l.End(), n, maxLine, 0)
 		l.Close()
 		if err == nil && len(lines) > 0 {
 			return lines
