@@ -117,7 +117,8 @@ type backwardScan struct {
 	whole  bool   // the last line of the rest can no longer grow
 }
 
-func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
+// newBackwardScan returns a scan that uses the memory of a scratch until the next one does.
+func newBackwardScan(r Reader, from, to int64, s *Scratch) (*backwardScan, error) {
 	start := r.Start()
 	to = max(min(to, r.End()), start)
 	line, err := LineStart(r, to)
@@ -128,7 +129,7 @@ func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
 	block := max(min(to-lowest, lineBlock), 0)
 	return &backwardScan{
 		r: r, start: start, lowest: lowest, to: to, whole: line == to,
-		block: int(block), buf: make([]byte, block+max(min(to-lowest, 2*lineBlock), 0)),
+		block: int(block), buf: s.grow(int(block + max(min(to-lowest, 2*lineBlock), 0))),
 	}, nil
 }
 

@@ -54,7 +54,23 @@ func Forward(ctx context.Context, r Reader, m Matcher, from, to int64, found fun
 // Backward calls found for each matching line between from and to, the last line first, until found
 // returns false. It returns the start of the first line examined; the next search ends there.
 func Backward(ctx context.Context, r Reader, m Matcher, from, to int64, found func(Line) bool) (int64, error) {
-	scan, err := newBackwardScan(r, from, to)
+	return new(Scratch).Backward(ctx, r, m, from, to, found)
+}
+
+// A Scratch is memory for searches, one after the other. The zero value is ready to use.
+type Scratch struct{ buf []byte }
+
+// grow returns n bytes of any content.
+func (s *Scratch) grow(n int) []byte {
+	if cap(s.buf) < n {
+		s.buf = make([]byte, n)
+	}
+	return s.buf[:n]
+}
+
+// Backward is the function Backward without new memory for each search.
+func (s *Scratch) Backward(ctx context.Context, r Reader, m Matcher, from, to int64, found func(Line) bool) (int64, error) {
+	scan, err := newBackwardScan(r, from, to, s)
 	if err != nil {
 		return to, err
 	}
