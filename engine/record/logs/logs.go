@@ -61,6 +61,8 @@ type Logs struct {
 	run    sync.WaitGroup
 
 	orders orders
+
+	scratches sync.Pool // of *linelog.Scratch
 }
 
 // orders are operations to be carried out in order. Their lock is held only briefly, so adding an

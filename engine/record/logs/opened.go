@@ -95,7 +95,12 @@ func (h Hit) Size() int {
 // valid with an error of ctx too.
 func (l *Opened) Before(ctx context.Context, p *Pattern, from, to int64, limit, around int) (hits []Hit, next int64, err error) {
 	s := finder{log: l, pattern: p, limit: limit, around: min(around, maxContext)}
-	next, err = linelog.Backward(ctx, l, p, from, to, s.addHit)
+	scratch, ok := l.logs.scratches.Get().(*linelog.Scratch)
+	if !ok {
+		scratch = new(linelog.Scratch)
+	}
+	defer l.logs.scratches.Put(scratch)
+	next, err = scratch.Backward(ctx, l, p, from, to, s.addHit)
 	return s.hits, next, errors.Join(err, s.err)
 }
 
