@@ -149,7 +149,7 @@ var layers = map[string]layer{
 		"help and manual pages are generated from the command tree alone",
 	},
 	"ui/cli/output": {
-		[]string{"engine/api", "engine/base/cellwidth", "engine/base/units"},
+		[]string{"engine/api", "engine/base/cellwidth", "engine/base/units", "engine/screen/rendered"},
 		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/screen/rendered"
 	"tandem/ui/cli/output"
 )
 
@@ -69,16 +68,7 @@ func (m *matchPrinter) highlight(line string) string {
 	if m.raw {
 		return line
 	}
-	show := func(s string) string { return m.out.Escape(s, "\t") }
-	line = string(rendered.AppendText(nil, []byte(line)))
-	var b strings.Builder
-	from := 0
-	for _, at := range m.pattern.FindAllStringIndex(line, -1) {
-		b.WriteString(show(line[from:at[0]]) + m.paint(output.Red, show(line[at[0]:at[1]])))
-		from = at[1]
-	}
-	b.WriteString(show(line[from:]))
-	return b.String()
+	return m.out.Highlight(m.pattern, line)
 }
 
 // sortByOffset returns matches from oldest to newest.
