@@ -3,7 +3,6 @@ package history
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ import (
 type historyFlags struct {
 	cwd, process, actor, from, kind, exact string
 	here, failed, unique                   bool
-	since                                  moment
+	since                                  factory.Moment
 	limit                                  int
 }
 
@@ -98,7 +97,7 @@ func historyKinds() []string { return []string{"session", "exec", "process", "ad
 
 func search(f *factory.Factory, cmd *cobra.Command, args []string, opts historyFlags) error {
 	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: actorNamed(opts.actor), From: opts.from, Kind: opts.kind, Failed: opts.failed, Exact: opts.exact,
-		Unique: opts.unique, Limit: opts.limit, Since: opts.since.time()}
+		Unique: opts.unique, Limit: opts.limit, Since: opts.since.Time()}
 	if opts.limit < 1 {
 		return output.Usagef(cmd, "show %d rows: must be at least 1", opts.limit)
 	}
@@ -149,7 +148,7 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 		if unique {
 			cells = append(cells, output.Text(strconv.Itoa(r.Runs)))
 		}
-		exit, tint := commandEnd(r.Command)
+		exit, tint := output.CommandEnd(r.Command)
 		folder := "-"
 		if r.CWD != "" {
 			folder = output.Visible(factory.TildePath(r.CWD))
@@ -158,71 +157,4 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(out.Escape(r.Command.Command, ""), output.Strong))...)
 	}
 	return t.String()
-}
-
-// commandEnd returns the exit status or signal of a command, or "-" if that is unknown or it still
-// runs.
-func commandEnd(c api.Command) (string, output.Tint) {
-	switch {
-	case c.Stopped:
-		return "stopped", output.Plain
-	case c.ExitSignal != "":
-		return c.ExitSignal, output.Red
-	case c.ExitCode == nil:
-		return "-", output.Plain
-	case *c.ExitCode == 0:
-		return "0", output.Plain
-	}
-	return strconv.Itoa(*c.ExitCode), output.Red
-}
-
-// A moment is a flag value such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or an RFC 3339 time.
-// Times without a zone are in this machine's.
-type moment struct{ at time.Time }
-
-func (m *moment) String() string {
-	if m.at.IsZero() {
-		return ""
-	}
-	return m.at.Format(time.RFC3339)
-}
-
-func (m *moment) Type() string { return "time" }
-
-func (m *moment) Set(s string) error {
-	at, ok := parseMoment(s, time.Now())
-	if !ok {
-		return fmt.Errorf("must be a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z")
-	}
-	m.at = at
-	return nil
-}
-
-func (m moment) time() *time.Time {
-	if m.at.IsZero() {
-		return nil
-	}
-	return &m.at
-}
-
-func parseMoment(s string, now time.Time) (time.Time, bool) {
-	const day = 24 * time.Hour
-	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, suffix), 64); err == nil && strings.HasSuffix(s, suffix) && n >= 0 && n < 1e5 {
-			return now.Add(-time.Duration(n * float64(unit))), true
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return now.Add(-d), true
-	}
-	if at, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
-		y, m, d := now.Date()
-		return time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, now.Location()), true
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
 }

@@ -28,7 +28,7 @@ func newAdd(f *factory.Factory) *cobra.Command {
 	var cwd string
 	var exit int
 	var lasted factory.Duration
-	var at moment
+	var at factory.Moment
 	cmd := &cobra.Command{
 		Use:               "add [--cwd D] [--exit N] [--took D] [--at T] [--] COMMAND",
 		Short:             "Add a command that was run elsewhere",
@@ -41,7 +41,7 @@ func newAdd(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in := api.HistoryAddInput{Command: strings.Join(args, " "), CWD: dir, StartedAt: at.time()}
+			in := api.HistoryAddInput{Command: strings.Join(args, " "), CWD: dir, StartedAt: at.Time()}
 			if cmd.Flags().Changed("exit") {
 				in.ExitCode = &exit
 			}
@@ -284,7 +284,7 @@ func showLoading(ctx context.Context, conn api.Engine, path string, out io.Write
 }
 
 func newStats(f *factory.Factory) *cobra.Command {
-	var since moment
+	var since factory.Moment
 	var limit int
 	var actor string
 	cmd := &cobra.Command{
@@ -295,7 +295,7 @@ func newStats(f *factory.Factory) *cobra.Command {
 			if limit < 1 {
 				return output.Usagef(cmd, "show %d rows: must be at least 1", limit)
 			}
-			out, err := factory.Call(cmd.Context(), f, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit, Actor: actorNamed(actor)})
+			out, err := factory.Call(cmd.Context(), f, api.HistoryStats, api.HistoryStatsInput{Since: since.Time(), Limit: limit, Actor: actorNamed(actor)})
 			if err != nil {
 				return err
 			}

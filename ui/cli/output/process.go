@@ -87,3 +87,19 @@ func LiveFirst(all []api.Process) []api.Process {
 
 // Outcome formats the name and state of a process as a line.
 func Outcome(p api.Process) string { return Visible(p.Name) + ": " + StateText(p) + "\n" }
+
+// CommandEnd returns the exit status or signal of a command, or "-" if that is unknown or it still
+// runs.
+func CommandEnd(c api.Command) (string, Tint) {
+	switch {
+	case c.Stopped:
+		return "stopped", Plain
+	case c.ExitSignal != "":
+		return c.ExitSignal, Red
+	case c.ExitCode == nil:
+		return "-", Plain
+	case *c.ExitCode == 0:
+		return "0", Plain
+	}
+	return strconv.Itoa(*c.ExitCode), Red
+}
