@@ -42,12 +42,8 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if len(p.Text) > maxPattern {
 		return nil, Errorf(CodeInvalid, "search: the pattern is longer than %d bytes", maxPattern)
 	}
-	text := p.Text
-	if !p.Regexp {
-		text = regexp.QuoteMeta(text)
-	}
-	// Smart case: an upper-case letter in the pattern makes it case-sensitive.
-	if !p.Exact && !hasUpper(p.Text, p.Regexp) {
+	text, fold := p.Expression()
+	if fold {
 		text = "(?i)" + text
 	}
 	re, err := regexp.Compile(text)
@@ -55,6 +51,16 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 		return nil, Errorf(CodeInvalid, "search: %v", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return re, nil
+}
+
+// Expression returns the pattern as a regular expression, and whether case is ignored: an upper-case
+// letter asks for an exact match.
+func (p Pattern) Expression() (expr string, fold bool) {
+	expr = p.Text
+	if !p.Regexp {
+		expr = regexp.QuoteMeta(expr)
+	}
+	return expr, !p.Exact && !hasUpper(p.Text, p.Regexp)
 }
 
 // hasUpper reports whether text has an upper-case letter. If escapes is set, a letter after a

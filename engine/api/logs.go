@@ -98,3 +98,69 @@ type LogsMatch struct {
 	Total   int   `json:"total" jsonschema:"number of matching lines"`
 	Wrapped bool  `json:"wrapped,omitempty" jsonschema:"it was found only after the search wrapped"`
 }
+
+// OutputSearch searches what sessions and processes have printed.
+var OutputSearch = NewOperation[OutputSearchInput, OutputSearchOutput]("output.search",
+	"Searches the output of all sessions and processes, including those that have exited, newest first, as far as it gets in the given time.", Read,
+	Row[OutputSearchInput]{Access: UserOnly})
+
+// OutputSearchInput is the input of output.search. A search takes several calls: each continues at
+// the cursor of the one before, and the caller ends it by not calling again. Lines are matched as
+// with grep of process.log. A session or process must meet all given conditions.
+type OutputSearchInput struct {
+	Pattern
+	Name    string     `json:"name,omitempty" jsonschema:"only sessions and processes with this name or id; * and ? stand for any characters"`
+	Project string     `json:"project,omitempty" jsonschema:"only those started by the project file of this project; * and ? as in name"`
+	Actor   string     `json:"actor,omitempty" jsonschema:"only those started by this one: person, agent for any agent, or one exactly"`
+	Command string     `json:"command,omitempty" jsonschema:"only those whose program and arguments contain this text, in any case"`
+	Kind    string     `json:"kind,omitempty" jsonschema:"only session, process or exec"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"only those that exited with a code other than 0 or were killed by a signal, and were not stopped on request"`
+	Running bool       `json:"running,omitempty" jsonschema:"only those that have not exited"`
+	Since   *time.Time `json:"since,omitempty" jsonschema:"only lines written at or after this time, as far as known"`
+	Until   *time.Time `json:"until,omitempty" jsonschema:"only lines written before this time, as far as known"`
+	Context int        `json:"context,omitempty" jsonschema:"number of lines before and after each match; at most 100"`
+	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of matching lines; default 100, at most 1000"`
+	WaitMS  int        `json:"wait_ms,omitempty" jsonschema:"how long to search before returning; default 80, at most 1000"`
+
+	Cursor *OutputCursor `json:"cursor,omitempty" jsonschema:"where to continue: the cursor of the previous answer"`
+}
+
+// An OutputCursor is a position in a search of all output. It stays valid when logs grow, are
+// trimmed or deleted, and when the engine restarts.
+type OutputCursor struct {
+	Began   time.Time `json:"began" jsonschema:"when the first call was made"`
+	Group   int       `json:"group" jsonschema:"0: logs of what runs, 1: of what has exited, 2: of what has started or exited since began"`
+	At      time.Time `json:"at,omitzero" jsonschema:"when the session or process of the log started or, in group 1, exited"`
+	ID      string    `json:"id" jsonschema:"id of the session or process of the log"`
+	Stream  string    `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
+	Offset  int64     `json:"offset" jsonschema:"absolute offset in the log: lines from there on have been searched"`
+	Skipped int       `json:"skipped,omitempty" jsonschema:"number of logs that could not be read so far"`
+}
+
+// OutputSearchOutput is the output of output.search.
+type OutputSearchOutput struct {
+	Hits     []OutputHit   `json:"hits" jsonschema:"matching lines: first those of what runs, the latest started first, then of what has exited, the latest first; those of a log from its end to its start"`
+	Cursor   *OutputCursor `json:"cursor,omitempty" jsonschema:"where to continue; missing if everything was searched"`
+	Searched int64         `json:"searched" jsonschema:"number of bytes searched by this call"`
+	Left     int64         `json:"left" jsonschema:"approximate number of bytes still to be searched"`
+	Skipped  int           `json:"skipped,omitempty" jsonschema:"number of logs that could not be read so far"`
+}
+
+// An OutputHit is a matching line. If its session or process is restarted or exits during a search,
+// a line may be reported twice, with the same id, stream and offset.
+type OutputHit struct {
+	ID    string `json:"id" jsonschema:"id of the session or process"`
+	Name  string `json:"name" jsonschema:"its name"`
+	Kind  string `json:"kind" jsonschema:"session, process or exec"`
+	Actor string `json:"actor" jsonschema:"who started it: person, agent:NAME, or tandem for itself"`
+	From  string `json:"from,omitempty" jsonschema:"the machine it was started from, as user@host, if not this one"`
+
+	State      State  `json:"state" jsonschema:"of the session or process"`
+	ExitCode   *int   `json:"exit_code" jsonschema:"of the session or process; null while it runs, if a signal killed it, and if its exit was not observed"`
+	ExitSignal string `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
+
+	Time  time.Time `json:"time,omitzero" jsonschema:"when the line was written, to a tenth of a second if the engine observed it"`
+	Rough bool      `json:"rough,omitempty" jsonschema:"time is only the start of its command, or else when the session or process exited or, while it runs, started"`
+	LogMatch
+	Run *Command `json:"run,omitempty" jsonschema:"the command of the session's shell that printed it, if known"`
+}
