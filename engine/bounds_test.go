@@ -172,6 +172,8 @@ var attempts = map[string]struct {
 		writes: []string{`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`,
 			`{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["$WORK/link"]}}}`}},
 
+	"output.search": {in: `{"text":"x"}`},
+
 	"history.search": {}, "history.add": {in: `{"command":"x","actor":"person"}`}, "history.remove": {in: `{"command":"x"}`}, "history.clear": {},
 	"history.save":    {in: `{"path":"$WORK/history"}`, writes: []string{`{"path":"OUTSIDE"}`, `{"path":"$WORK/frozen/new"}`, `{"path":"$WORK/frozen/file","overwrite":true}`}},
 	"history.load":    {in: `{"path":"$WORK/file"}`, reads: []string{`{"path":"$WORK/secret/key"}`, `{"path":"$WORK/secret/key","recent":true}`}},
@@ -232,8 +234,8 @@ var treatments = byOperation(map[treatment][]string{
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
-		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
-		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "worktree.add", "worktree.list", "worktree.remove",
+		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "output.search", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
+		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "policy.end",

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/control/supervise"
 	"tandem/engine/record/audit"
 	"tandem/engine/record/history"
+	"tandem/engine/record/outputs"
 	"tandem/engine/service"
 	"tandem/engine/session/terminal"
 	"tandem/engine/system/proctree"
@@ -57,6 +58,7 @@ func (e *engine) newMux() *server.Mux {
 			Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Log: e.log,
 			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck, Others: &e.machines,
 		},
+		&service.Output{Control: h.Control, Searcher: outputs.Searcher{Logs: h.Logs, RunsAt: h.History.RunsAt}},
 		&service.CodingAgents{Control: h.Control, Guard: guard, Agents: h.Agents},
 		&service.Commands{Control: h.Control, Starter: starter, Store: e.store, Usage: e.usage},
 		approvals, members,

@@ -53,7 +53,7 @@ var others = map[string]string{
 	"policy.check.Paths": "only judged", "policy.check.Command": "only judged", "policy.check.Argv": "only judged",
 	"policy.check.Subjects.Command": "only judged", "policy.check.Subjects.Argv": "only judged", "policy.check.Subjects.Paths": "only judged",
 	"commands.add.Commands": "not run", "commands.replace.Commands": "not run",
-	"files.write.Text": "content",
+	"files.write.Text": "content", "output.search.Text": "only compared", "output.search.Command": "only compared", "output.search.Cursor.ID": "for the user only",
 }
 
 func TestRowsReadEveryIDPathAndCommandOfTheInput(t *testing.T) {
