@@ -65,7 +65,7 @@ var layers = map[string]layer{
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
-		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
+		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/search", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
@@ -83,6 +83,10 @@ var layers = map[string]layer{
 	"ui/cli/history": {
 		[]string{"engine/api", "engine/base/sleep", "engine/base/units", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/pick"},
 		"a client of the API, like ui/cli/files; picking shows the dashboard's list",
+	},
+	"ui/cli/search": {
+		[]string{"engine/api", "engine/api/client/retry", "engine/base/units", "engine/screen/rendered", "ui/cli/factory", "ui/cli/output"},
+		"a client of the API, like ui/cli/logs",
 	},
 	"ui/cli/requests": {
 		[]string{"engine/api", "engine/api/client", "engine/base/cellwidth", "ui/cli/factory", "ui/cli/output"},
@@ -479,11 +483,11 @@ var layers = map[string]layer{
 	"engine/workspace/git":            {[]string{"engine/base/panics"}, "running git does not depend on the purpose"},
 	"engine/workspace/worktrees":      {[]string{"engine/workspace/git"}, "managing worktrees needs only git"},
 	"engine/base/mailbox":             {nil, "a queue does not depend on its elements"},
+	"engine/record/outputs":           {[]string{"engine/api", "engine/base/names", "engine/base/panics", "engine/record/logs"}, "searching many logs depends neither on the programs that write them nor on the control loop"},
 	"engine/record/history":           {[]string{"engine/api", "engine/base/mailbox", "engine/base/names", "engine/base/panics", "engine/base/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
 	"engine/screen/passthrough":       {nil, "the engine and its clients filter bytes by the same rules"},
 	"engine/session/terminal":         {[]string{"engine/api", "engine/base/invariants", "engine/record/logs", "engine/base/names", "engine/screen/passthrough", "engine/screen/picture", "engine/session/prompt", "engine/system/pty", "engine/session/terminal/replies", "engine/screen/vt", "engine/screen/vt/graphics", "engine/screen/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/screen/styled", "engine/base/panics", "engine/base/sleep", "engine/base/throttle"}, "a session knows its own terminal and no other process"},
 	"engine/session/terminal/replies": {nil, "the shell and the terminal are given to it"},
-	"engine/record/outputs":           {[]string{"engine/api", "engine/base/names", "engine/base/panics", "engine/record/logs"}, "searching many logs depends neither on the programs that write them nor on the control loop"},
 	"engine/record/audit":             {[]string{"engine/api", "engine/base/secrets", "engine/screen/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
 	"engine/agent/approval":           {[]string{"engine/api", "engine/base/names", "engine/agent/policy", "persist/store", "persist/trust", "engine/base/cellwidth", "engine/base/shell", "persist/regular"}, "deciding on an agent's call is separate from running it"},
 	"persist/store":                   {[]string{"persist/datadir", "persist/procstat", "persist/regular"}, "the format on disk does not depend on its readers"},

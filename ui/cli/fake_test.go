@@ -30,6 +30,8 @@ type fakeProcesses struct {
 	events    chan api.Event                                               // sent by events.watch after the snapshot; their processes are added to processes
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
+	searches  []api.OutputSearchInput
+	found     []api.OutputSearchOutput // answers of output.search, in order
 }
 
 func (r *rig) handleProcesses(mux *server.Mux) {
@@ -80,6 +82,10 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		defer r.mu.Unlock()
 		r.logCalls = append(r.logCalls, in)
 		return r.log(in)
+	})
+	server.Handle(mux, api.OutputSearch, func(_ context.Context, in api.OutputSearchInput) (api.OutputSearchOutput, error) {
+		r.searches = append(r.searches, in)
+		return r.found[len(r.searches)-1], nil
 	})
 	server.Handle(mux, api.ProcessWait, func(_ context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		r.waits = append(r.waits, in)

@@ -120,7 +120,7 @@ func (m *machineFlags) selectHosts(cmd *cobra.Command, how factory.Reach, wanted
 // runOn runs the whole command line once per machine.
 func (m *machineFlags) runOn(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: m.f.Out, Stream: follows || cmd.Name() == "logs" || m.chosen, Max: m.parallel, Group: (m.chosen || m.all) && cmd.Name() == processes.VerbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) (int, error) {
+	s := machines.Spread{Out: m.f.Out, Stream: follows || cmd.Name() == "logs" || cmd.Name() == "search" || m.chosen, Max: m.parallel, Group: (m.chosen || m.all) && cmd.Name() == processes.VerbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) (int, error) {
 		// Each run parses the whole command line again, with its own streams and target.
 		o := m.f.Options
 		o.OnHost, o.Gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
