@@ -235,7 +235,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "output.search", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
-		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
+		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "policy.end",
