@@ -49,6 +49,7 @@ type Logs struct {
 	log     *slog.Logger
 	kick    chan struct{} // buffered, capacity 1: work for the goroutine
 	linger  time.Duration // lingerTime, except in tests
+	settles time.Duration // LineSettles, except in tests
 	growths func() growth // newGrowth, except in tests
 
 	mu     sync.Mutex
@@ -111,6 +112,7 @@ func New(log *slog.Logger) *Logs {
 		log:     log,
 		kick:    make(chan struct{}, 1),
 		linger:  lingerTime,
+		settles: LineSettles,
 		growths: newGrowth,
 		files:   make(map[string]*logFile),
 		byID:    make(map[int]*logFile),

@@ -342,6 +342,7 @@ func mustSearch(t *testing.T, expr string) *Pattern {
 
 func TestWaitLineReturnsMatchingLine(t *testing.T) {
 	r := newLogRig(t)
+	r.logs.settles = time.Hour // the second write may be late
 	r.write("listening on nothing\n")
 	r.afterFollow(func() { r.write("listening on 80"); r.write("80\r\nmore\n") })
 	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), r.source.Places(3, 0))

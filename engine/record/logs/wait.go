@@ -55,7 +55,7 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind 
 		switch {
 		case err != nil:
 			return "", Place{}, err
-		case hit != nil && (ended || hit.Whole || hasSettled(ctx, grew)):
+		case hit != nil && (ended || hit.Whole || s.hasSettled(ctx, grew)):
 			return string(hit.Text), Place{path, hit.Offset}, nil
 		case hit != nil:
 			continue
@@ -87,9 +87,9 @@ func (p Source) firstInFiles(ctx context.Context, pattern *Pattern, behind []Pla
 	return nil, "", nil
 }
 
-// hasSettled reports whether the log does not grow for LineSettles.
-func hasSettled(ctx context.Context, grew <-chan struct{}) bool {
-	timer := time.NewTimer(LineSettles)
+// hasSettled waits for LineSettles, and reports whether the log has not grown.
+func (s *Logs) hasSettled(ctx context.Context, grew <-chan struct{}) bool {
+	timer := time.NewTimer(s.settles)
 	defer timer.Stop()
 	select {
 	case <-grew:
