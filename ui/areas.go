@@ -18,8 +18,8 @@ const (
 	minTightHeight = 4
 )
 
-// areas holds the rectangle of each part of the dashboard on the screen. It is empty for a part
-// that is not shown.
+// areas holds the rectangle of each part of the dashboard on the screen. The rectangle of a part
+// that is not shown is empty.
 type areas struct {
 	w, h  int
 	body  look.Rect // the view

@@ -14,7 +14,7 @@ func tabOf(ids ...string) api.LayoutTab {
 	return api.LayoutTab{Focus: 1, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}, {ID: ids[0]}, {ID: ids[1]}}}
 }
 
-// Whoever types does not see that the next line would run on another machine.
+// A user who is typing may not notice that the next line would run on another machine.
 func TestKeyboardReachesAnotherMachineByKeysOnly(t *testing.T) {
 	const here, other, there = "here", "other", "there" // names of sessions; the last is on another machine
 	for name, test := range map[string]struct {

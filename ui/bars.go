@@ -221,9 +221,8 @@ func (m *model) fitHints(room int) (hints []keymap.Hint, note string, ink look.I
 	full, ink := m.statusNote()
 	hints, kept := m.statusHints(), keptHints
 	note = text.Clip(full, max(room-1, 0))
-	// The keys of a dialog are listed nowhere else, so one of them is always kept and the
-	// note gives way. An approval starts with its answers, so its first hints are kept
-	// instead.
+	// The keys of a dialog are listed nowhere else, so one of them is always kept and the note is
+	// shortened instead. An approval starts with its answers, so its first hints are kept.
 	if m.dialog.open != nil {
 		kept = 1
 		if _, ok := m.dialog.open.(*dialog.Approval); ok {
@@ -316,8 +315,8 @@ func (m *model) statusHints() []keymap.Hint {
 	return m.o.Bindings.Hints(pending, m.keyboard.activeScopes()...)
 }
 
-// farewellLine returns the line left in the terminal after the user detached. It says which command
-// starts the dashboard again. It is empty if no session runs.
+// farewellLine returns the line left in the terminal after the user detached. The line says which
+// command starts the dashboard again. It is empty if no session runs.
 func farewellLine(known panes.News, command string) string {
 	if known.Stopped != "" {
 		return known.Stopped

@@ -47,7 +47,7 @@ func (s *fakeSession) crash() {
 	})
 }
 
-// Whoever looks at a busy machine must find everything where it was.
+// On a busy machine, everything on the screen must stay where the user has last seen it.
 func TestNothingMovesOnABusyMachine(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) { onFakeTime(t, func(t *testing.T) { stayCalm(t, size[0], size[1]) }) })

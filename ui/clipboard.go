@@ -89,7 +89,7 @@ func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	return c.say(what, cut)
 }
 
-// acceptClip passes text that a program put on the clipboard to the user's terminal. It is
+// acceptClip passes text that a program put on the clipboard to the user's terminal. The text is
 // ignored while another window has the keyboard.
 func (c *clipboard) acceptClip(clip []byte) tea.Cmd {
 	if !c.accepts() || len(clip) > maxClipboard {

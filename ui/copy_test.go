@@ -323,7 +323,7 @@ func TestMatchIsShownAboveSearchLine(t *testing.T) {
 	d.waitText("row 19 of")
 }
 
-func TestEmacsKeysWorkInScrollMode(t *testing.T) {
+func TestEmacsKeysMoveSelectAndSearchInScrollMode(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)

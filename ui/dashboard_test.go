@@ -396,7 +396,7 @@ func TestKeysTypedBeforeFirstSessionWaitForIt(t *testing.T) {
 	d.waitTyped(d.nthSession(0), "/bin/ls q\rx")
 }
 
-func TestPrefixWorksBeforeFirstSession(t *testing.T) {
+func TestPrefixKeyDetachesBeforeFirstSession(t *testing.T) {
 	d := drive(t, newFakeEngine(), 80, 24)
 	d.pressKeys("'ls", "ctrl+b", "d")
 	d.waitUntil("it is left", func() bool { return d.quit })

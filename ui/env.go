@@ -60,8 +60,8 @@ func (e env) Visit(name string, command []string, folder string, then func() tea
 
 func (e env) IsVisit(id string) bool { return e.m.visits.has(id) }
 
-// PanesChanged ends the visits that are over, and handles the input that was held until the first
-// session had a pane.
+// PanesChanged ends the visits whose program has exited or whose pane is closed. It also runs the
+// pending actions that are ready now, and handles the input held for them.
 func (e env) PanesChanged() tea.Cmd {
 	return tea.Batch(e.m.visits.endFinished(e.m.notices.toast.isUrgent()), e.m.input.runReady(e.m.input.isHeld()))
 }

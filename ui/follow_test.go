@@ -60,7 +60,7 @@ func followChanges(t *testing.T) {
 	one.waitShape("(b/(a/(bash-4/c)))")
 }
 
-func TestSecondChangeKeepsFirst(t *testing.T) {
+func TestSimultaneousLayoutChangesAreBothKept(t *testing.T) {
 	one, other := openTwo(t)
 	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
 	one.waitShape("(b|(a/c))")

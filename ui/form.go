@@ -34,8 +34,8 @@ func (s *processForm) showTree() tea.Cmd {
 	return nil
 }
 
-// defaultFolder returns the folder proposed for a new process. It is on the machine of the
-// selected process, or of the focused pane.
+// defaultFolder returns the folder proposed for a new process: one on the machine of the selected
+// process, or of the focused pane.
 func (s *processForm) defaultFolder() string {
 	machine, pane := s.sessions.Launcher.TargetMachine(), s.sessions.CurrentPane()
 	if p, ok := s.processes.Selected(); ok && s.onProcesses() {
@@ -47,6 +47,6 @@ func (s *processForm) defaultFolder() string {
 	case machine == "":
 		return text.ShortPath(s.starter.Env.Folder(), s.starter.Env.Home())
 	}
-	// An empty folder stands for the machine's home directory.
+	// An empty folder means the machine's home directory.
 	return machine + ":"
 }

@@ -64,7 +64,7 @@ func TestMessagesNameBoundKeys(t *testing.T) {
 	d.waitText("f9 close")
 }
 
-func TestTextNamesBoundKeys(t *testing.T) {
+func TestNotesAndDialogsNameBoundKeys(t *testing.T) {
 	d := threePanes(t)
 	d.rebind(map[keymap.Action][]string{
 		keymap.Clear: {"ctrl+x"}, keymap.Open: {"f2"}, keymap.SessionKill: {"prefix x", "sessions f3"}, keymap.Cancel: {"f4", "picker f5"},
@@ -265,8 +265,9 @@ func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	}
 }
 
-// An event comes when nobody expects it, so no key may move. The result of a key is shown in full.
-func TestEventLeavesHintsTheirPlace(t *testing.T) {
+// The user does not expect the note about an event, so it must not move any key hint. The result of
+// a key is shown in full.
+func TestEventNoteDoesNotMoveHints(t *testing.T) {
 	for _, w := range []int{80, 120, 200} {
 		e := newFakeEngine()
 		d := drive(t, e, w, 36)
@@ -293,7 +294,7 @@ func TestEventLeavesHintsTheirPlace(t *testing.T) {
 	}
 }
 
-func TestNoteHasTheColourOfItsUrgency(t *testing.T) {
+func TestNoteColourFollowsUrgency(t *testing.T) {
 	d, _, away := openTwoSessions(t)
 	inks := &d.m.theme.look
 	wantInk := func(note string, want look.Ink) {

@@ -102,7 +102,7 @@ func (i *inserter) typeOnceStarted(p *terminal.Pane, command string) tea.Cmd {
 }
 
 // typeCommand types a command into the session of p. If the command has several lines and the
-// program may run each as it arrives, it asks the user first; with lines set, it does not ask.
+// program may run each as it arrives, typeCommand asks the user first, unless lines is set.
 func (i *inserter) typeCommand(p *terminal.Pane, command string, lines bool) tea.Cmd {
 	p.LeaveScroll()
 	ctx, cancel := context.WithTimeout(i.env.Context(), maxInsertWait)

@@ -138,7 +138,7 @@ func saveAfterSignal(t *testing.T) {
 	}
 }
 
-// A shutdown has the dashboards of an engine whose machine goes down.
+// A shutdown simulates an engine whose machine goes down, with the dashboards connected to it.
 type shutdown struct {
 	full   bool // nothing can be saved
 	random *rand.Rand

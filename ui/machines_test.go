@@ -131,7 +131,7 @@ func TestRemoteNoticeDoesNotHideLocalOne(t *testing.T) {
 	d.waitNoText("line 3")
 }
 
-func TestRemoteSessionsAreGroupedAndWorkLikeLocalOnes(t *testing.T) {
+func TestRemoteSessionsAreGroupedAndUsedLikeLocalOnes(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("here")
 	box := addBox(e)
@@ -189,7 +189,7 @@ func TestLayoutKeepsPanesOfMachineNotYetConnected(t *testing.T) {
 	d.waitUntil("it is attached", func() bool { return box.inputOf(1) == "x" })
 }
 
-func TestMachineShowsWhatItsAgentsDo(t *testing.T) {
+func TestMachineHeadingShowsAgentStates(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("here")
 	box := addBox(e)

@@ -12,10 +12,10 @@ import (
 	"tandem/panes/kit/list"
 )
 
-// A pointer gives mouse events to what is under them. The dialog or view in which a button
-// was pressed receives all events until its release.
+// A pointer gives mouse events to what is under them. The dialog or view in which a button was
+// pressed receives all events until the button is released.
 type pointer struct {
-	keyboard *keyboard // does what the clicked part of the screen stands for
+	keyboard *keyboard // runs the action of the clicked part of the screen
 	areas    *areas
 	top      *topBar
 	fits     func() bool // the view fits the screen

@@ -111,8 +111,8 @@ func (n *notices) announceRequests(now []api.Request, key string, listed bool) t
 	return tea.Batch(n.toast.ShowEvent(who+key+asks, panes.NeedsAnswer), notify)
 }
 
-// announceQuestions reports a question that has begun to wait: in the status bar with the key that
-// opens it, on the desktop without.
+// announceQuestions reports a question that now waits for the user. The note in the status bar
+// names the key that opens the question; the desktop notification does not.
 func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 	before := n.questions
 	if n.questions = len(d.waiting); n.questions <= before {
@@ -121,9 +121,9 @@ func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 	return tea.Batch(n.toast.ShowNote(d.waitingText(), false), n.desktop.notify(d.waitingName()))
 }
 
-// showRemoteNews shows a notice of another machine. An urgent message that is shown already stays
-// in front of it, or else fault, the mistake in this machine's configuration. Such a mistake often
-// affects both machines, so equal texts are merged.
+// showRemoteNews shows a notice of another machine. The notice comes after an urgent message that
+// is shown already or, without one, after fault, the error in this machine's configuration. Such an
+// error often affects both machines, so equal texts are merged.
 func (n *notices) showRemoteNews(text, fault string) tea.Cmd {
 	own := fault
 	if n.toast.isUrgent() {
@@ -144,7 +144,7 @@ type toast struct {
 	text   string
 	bad    bool
 	news   bool // it reports an event, not the result of a key
-	event  bool // it is shown elsewhere too, and leaves most hints their place
+	event  bool // it is shown elsewhere too, and does not move most hints
 	asks   bool // something waits for the user
 	serial int
 	redraw func()
@@ -218,8 +218,8 @@ func (t *toast) ClearNote() {
 	}
 }
 
-// notifyGap is the minimum time between two desktop notifications. Events in between are
-// part of the next one.
+// notifyGap is the minimum time between two desktop notifications. Events that happen sooner are
+// added to the next notification.
 const notifyGap = 5 * time.Second
 
 // A desktop sends notifications through the user's terminal while another window has the

@@ -311,8 +311,8 @@ func (rig *directRig) sync() {
 	}
 }
 
-// Whatever else the dashboard does in between, frames must look as if everything had been drawn
-// for each.
+// Whatever else the dashboard does between frames, the screen must look as if everything had been
+// drawn for each frame.
 func TestFramesShownDirectlyLookLikeAFullRepaint(t *testing.T) {
 	shown, minimum := int64(0), int64(50)
 	if testing.Short() { // rapid makes a fifth of the checks

@@ -14,8 +14,8 @@ import (
 	"tandem/panes/panestest"
 )
 
-// reboot ends all sessions as if the machine had been turned off. It serves session.restore and
-// session.dismiss, and returns the inputs of the former.
+// reboot ends all sessions as if the machine had been turned off, and lets the engine answer
+// session.restore and session.dismiss. restored returns the inputs of all calls of session.restore.
 func (e *fakeEngine) reboot() (restored func() []api.SessionRestoreInput) {
 	var calls []api.SessionRestoreInput
 	at := time.Now().Truncate(time.Minute)

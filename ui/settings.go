@@ -17,8 +17,8 @@ type Settings struct {
 	Bindings     keymap.Bindings // default keymap.DefaultBindings
 	PrefixChosen bool            // the user chose the prefix key
 
-	// Fault is the mistake in the settings, on one line. All other fields are ignored
-	// then, except at startup.
+	// Fault is the error in the settings, on one line. If it is set, all other fields are ignored,
+	// except at startup.
 	Fault string
 }
 

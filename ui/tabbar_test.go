@@ -108,7 +108,7 @@ func TestTabKeepsTheNameGivenByKeyOrClick(t *testing.T) {
 	})
 }
 
-// Shells are called alike, so what runs in them tells them apart.
+// Unnamed shells all have the same name, so what runs in them tells them apart.
 func TestListTabsAndPanesShowWhatRunsInUnnamedShells(t *testing.T) {
 	e := newFakeEngine()
 	shell, named := e.addSession("bash-4", "$ "), e.addSession("build", "$ ")

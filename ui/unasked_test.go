@@ -234,7 +234,7 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 	d.waitNoText("answers:")
 }
 
-// Every action is bound to a key after the prefix, so the list could show all of them.
+// Every action is bound to a key after the prefix, so that the list of keys may show all of them.
 func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 	changes := map[keymap.Action][]string{}
 	for n, a := range everyAction() {
@@ -413,8 +413,8 @@ func TestPasteOfACopyBeingReadGoesToNoOtherPane(t *testing.T) {
 	}
 }
 
-// What runs when an event's wait is over is not the user's action, whether it waited for an answer
-// of the engine or for a change in the dashboard.
+// An action that runs after an event has waited is not the user's, whether the event waited for an
+// answer of the engine or for a change in the dashboard.
 func TestDialogThatAnEventWaitedForIsQueued(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
 	d.waitText("$ ")
@@ -495,8 +495,8 @@ func TestEndOfHiddenEditorNamesTheKeyThatGoesBack(t *testing.T) {
 			d.pressKeys("alt+3")
 			end(session)
 			d.waitText(" exited with status 0; alt+4 goes back to Files")
-			// A late event may report a state before the exit, and another event the exit once
-			// more. Neither may change the note.
+			// A late event may report a state from before the exit, and another event may report
+			// the exit again. Neither may change the note.
 			running := session.process
 			running.State, running.ExitCode, running.PID = api.StateRunning, nil, 1
 			d.engine.announce(api.Event{Type: api.EventProcess, Process: &running})

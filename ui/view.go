@@ -28,7 +28,7 @@ type frame struct {
 
 func (f *frame) redraw() { f.dirty = true }
 
-// redrawFor schedules a redraw after input to a pane, unless it tracks changes itself.
+// redrawFor schedules a redraw after input to a pane, unless the pane tracks changes itself.
 func (f *frame) redrawFor(p panes.Pane) {
 	if _, ok := p.(panes.Redrawer); !ok {
 		f.redraw()
@@ -205,7 +205,7 @@ func (m *model) drawTooSmall() string {
 	return strings.Join(rows, "\n")
 }
 
-// backHint names the keys that lead from a view that does not fit to a pane that does. It
+// backHint names the keys that switch from a view that does not fit to a pane that does. The hint
 // is empty if the pane does not fit either.
 func (m *model) backHint() string {
 	if !m.areas.tight || m.sessions.CurrentPane() == nil {
@@ -260,11 +260,11 @@ func (m *model) drawScreen() string {
 
 // hasMessage reports whether something must be shown beside a zoomed session.
 func (m *model) hasMessage() bool {
-	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.input.isHeld() && m.input.queue.Len() > 0 || m.sessions.IsOpen() && !m.news.Connected
+	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || (m.input.isHeld() && m.input.queue.Len() > 0) || (m.sessions.IsOpen() && !m.news.Connected)
 }
 
-// drawZoomed draws the session of a zoomed pane. A message covers its last row, or the first while the
-// cursor is in the last. With a dialog open it is always the last row.
+// drawZoomed draws the session of a zoomed pane. A message covers its last row, or its first row
+// while the cursor is in the last. While a dialog is open, the message is always in the last row.
 func (m *model) drawZoomed() string {
 	f := &m.frame
 	f.content = m.sessions.AppendRows(f.content[:0])

@@ -13,8 +13,8 @@ import (
 	"tandem/panes/states"
 )
 
-// visits follow sessions, such as an editor, for which a view was left. When one ends, its result is
-// handled, but only the user's key shows that view again.
+// visits follow sessions, such as an editor's, for which the dashboard left a view. When a session
+// ends, its result is handled, but the view is shown again only when the user presses its key.
 type visits struct {
 	sessions *sessions.View
 	news     *panes.News
@@ -53,24 +53,26 @@ func (v *visits) has(id string) bool {
 // endFinished ends the visits of sessions whose program has exited, or whose pane is closed. A note of
 // success does not replace an error that is shown.
 func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
+	// The clone is not affected by deletions, nor by visits that a call of then starts.
 	for _, one := range slices.Clone(v.open) {
+		isThis := func(other visit) bool { return other.id == one.id }
 		tab, _ := v.sessions.Tabs.FindSession(one.id)
-		ended := v.finalState(one.id)
-		started := one.started || ended != nil || tab != nil && !v.sessions.Panes.Pane(one.id).Starting
-		if tab != nil && ended == nil {
-			v.open[slices.IndexFunc(v.open, func(other visit) bool { return other.id == one.id })].started = started
+		final := v.finalState(one.id)
+		hasStarted := one.started || final != nil || (tab != nil && !v.sessions.Panes.Pane(one.id).Starting)
+		if tab != nil && final == nil {
+			v.open[slices.IndexFunc(v.open, isThis)].started = hasStarted
 			continue
 		}
-		v.open = slices.DeleteFunc(v.open, func(other visit) bool { return other.id == one.id })
-		if !started { // its start failed or was cancelled
+		v.open = slices.DeleteFunc(v.open, isThis)
+		if !hasStarted { // its start failed or was cancelled
 			continue
 		}
 		if v.ended == nil {
 			v.ended = map[string]bool{}
 		}
 		v.ended[one.id] = true
-		failed := ended != nil && ended.Failed()
-		if text := v.endText(one, ended); text != "" && (failed || !errorShown) {
+		failed := final != nil && final.Failed()
+		if text := v.endText(one, final); text != "" && (failed || !errorShown) {
 			cmd = tea.Batch(cmd, v.note(text, failed))
 		}
 		if one.then != nil {
@@ -80,11 +82,11 @@ func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
 	return cmd
 }
 
-// finalState returns the state of an exited session; nil if it runs or is unknown. Its pane may know it
-// before the engine's event has arrived.
+// finalState returns the state of an exited session; nil if it runs or is unknown. The session's
+// pane may know the state before the engine's event has arrived.
 func (v *visits) finalState(id string) *api.Process {
-	if ended := v.sessions.Panes.FinalState(id); ended != nil {
-		return ended
+	if final := v.sessions.Panes.FinalState(id); final != nil {
+		return final
 	}
 	if p, known := v.news.Process(id); known && p.State.Ended() {
 		return &p
@@ -93,10 +95,10 @@ func (v *visits) finalState(id string) *api.Process {
 }
 
 // endText says how a visit's program exited, unless it was stopped, and names the key that goes back.
-func (v *visits) endText(one visit, ended *api.Process) string {
+func (v *visits) endText(one visit, final *api.Process) string {
 	var parts []string
-	if ended != nil && ended.State != api.StateStopped {
-		parts = append(parts, states.FullName(ended)+" "+states.HowEnded(ended))
+	if final != nil && final.State != api.StateStopped {
+		parts = append(parts, states.FullName(final)+" "+states.HowEnded(final))
 	}
 	if one.from.Action != v.views.action() {
 		parts = append(parts, v.bindings().KeyOrName(one.from.Action, keymap.ScopeGlobal)+" goes back to "+one.from.Name)

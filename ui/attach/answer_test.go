@@ -7,7 +7,7 @@ import (
 	"tandem/engine/screen/passthrough"
 )
 
-// reports are sequences terminals send as answers or by themselves.
+// reports are sequences that terminals send as answers, or by themselves.
 var reports = [...]string{
 	"\x1b[?62;1;4c", "\x1b[>41;354;0c", "\x1b[12;40R", "\x1b[?12;40;1R", "\x1b[0n", "\x1b[?997;1n", "\x1b[?2026;2$y", "\x1b[4;2$y",
 	"\x1b[?1u", "\x1b[>4;1m", "\x1b[4;480;640t", "\x1b[8;24;80t", "\x1b[48;24;80;480;640t", "\x1b[?1;0;256S", "\x1b[2;1;1;128;128;1;0x",

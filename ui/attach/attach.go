@@ -178,7 +178,8 @@ func (r *run) attachFirst() error {
 		}
 		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).WithHint(hint)
 	}
-	// With the name as given: to type takes a whole one.
+	// Attach with the name as the user gave it, not with the id: for typing, the engine accepts
+	// only a whole name.
 	a, err := r.openAttachment(r.Client)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (r *run) tickSecond() {
 	r.updateNotice()
 }
 
-// setNote shows a note for noteTime. It is formatted at each redraw, so that it includes a
+// setNote shows a note for noteTime. The note is formatted at each redraw, so that it includes a
 // newly measured round trip.
 func (a *remoteState) setNote(note func() string) {
 	a.noteSeconds.Store(0)

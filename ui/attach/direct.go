@@ -136,8 +136,8 @@ func (l *link) deliverInput(p []byte) (rest []byte) {
 	return nil
 }
 
-// sendEvent sends an event that the engine encodes for the program. It must not be overtaken by
-// keys typed after it.
+// sendEvent sends an event that the engine encodes for the program. Keys typed after the event must
+// not overtake it.
 func (l *link) sendEvent(in api.Input) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

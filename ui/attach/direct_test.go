@@ -16,7 +16,7 @@ import (
 	"tandem/panes/kit/predict"
 )
 
-// A program has a PTY; the stub engine hands out its master.
+// A program is a fake program on a PTY, whose master the stub engine lends out.
 type program struct{ master, slave *os.File }
 
 func newProgram(t *testing.T) program {
@@ -101,8 +101,8 @@ func serveInput(v *server.Viewer, master *os.File, tty *os.File) (typed, sent st
 	}
 }
 
-// typeDirectly types x until it is reported that one was written to the program's PTY. It
-// returns how many there were.
+// typeDirectly types x until the engine reports that one was written to the program's PTY. It
+// returns how many it has typed.
 func (p *person) typeDirectly(program program) (n int) {
 	p.t.Helper()
 	for ; !strings.Contains(p.screenText(), "typed>"); n++ {

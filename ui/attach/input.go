@@ -274,8 +274,8 @@ func (r *run) forwardInput(p []byte) {
 	r.overlay.wakeUp()
 }
 
-// trailingCtrlC returns the ctrl+c at the end of p; nil if there is none. It must not
-// queue behind text that the program does not read, so unsent text is dropped.
+// trailingCtrlC returns the ctrl+c at the end of p; nil if there is none. A ctrl+c must not queue
+// behind text that the program does not read, so the caller drops unsent text first.
 func trailingCtrlC(p []byte) []byte {
 	for _, c := range [...]string{"\x03", "\x1b[99;5u"} {
 		if bytes.HasSuffix(p, []byte(c)) {

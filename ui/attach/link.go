@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxHeld is the maximum number of bytes typed ahead while there is no engine. Beyond
-	// it the terminal is not read.
+	// maxHeld is the maximum number of bytes typed ahead while there is no engine. While so many
+	// are held, the terminal is not read.
 	maxHeld = 1 << 20
 	// sendRetry is the interval between attempts to send to a session that takes no input.
 	sendRetry = 10 * time.Millisecond
@@ -103,7 +103,8 @@ func (l *link) sendInput(p []byte) {
 	}
 }
 
-// trySend returns the unsent rest of p, and a channel to wait for before trying again.
+// trySend sends or queues as much of p as possible and returns the rest. If the queue of held input
+// is full, wait is closed once that input is sent or the run ends; otherwise wait is nil.
 func (l *link) trySend(p []byte) (wait <-chan struct{}, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

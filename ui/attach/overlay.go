@@ -221,8 +221,8 @@ func (v *overlay) applyPending() {
 // appendDrawing appends the sequences that turn the current drawing into the new one. mu
 // is held.
 func (v *overlay) appendDrawing(dst []byte) []byte {
+	// An earlier drawing has been erased before this output, so there is nothing to erase.
 	if v.inString || !v.screen.CanAddressCells() {
-		// An earlier drawing has been erased before this output, so nothing is left to erase.
 		return dst
 	}
 	o := v.predictor.MakeOverlay(time.Now(), predictScreen{v})
@@ -245,11 +245,13 @@ func (v *overlay) appendDrawing(dst []byte) []byte {
 		cols, rows := v.model.Size()
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[7m%-*.*s\x1b[m", rows, cols, cols, next.note)
 	}
-	v.shown, v.plain = next, !next.isEmpty()
-	if !v.plain {
+	v.shown = next
+	if next.isEmpty() {
+		v.plain = false // AppendCursor restores the program's pen
 		return v.screen.AppendCursor(dst)
 	}
-	// AppendCursor may print a character over the drawing, so it comes after the erasure.
+	v.plain = true
+	// AppendCursor may print a character, which would overwrite the drawing, so only move the cursor.
 	at := predict.Position{X: v.model.Cursor().X, Y: v.model.Cursor().Y}
 	if next.cursor != nil {
 		at = *next.cursor

@@ -90,8 +90,8 @@ func echo(key string) string {
 	return key
 }
 
-// The program's output is untouched below the overlay, and the overlay is whole, whatever
-// the order in which keys, their echoes, answers and other output come.
+// In whatever order keys, their echoes, answers and other output come, the program's output below
+// the overlay is untouched, and the overlay is complete.
 func TestOverlayIsDrawnOverTheProgramsScreen(t *testing.T) {
 	seed.Check(t, func(r *rapid.T) {
 		u := newOverlayUser(t)

@@ -67,8 +67,8 @@ func (r *run) sendDisplay() {
 	}
 }
 
-// askColors requests a colour query. It is sent by whoever writes to the terminal, between
-// two sequences.
+// askColors requests a colour query. The goroutine that writes to the terminal sends the query,
+// between two sequences.
 func (r *run) askColors() {
 	if display.ColorQuery(os.Getenv) == "" {
 		return

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +38,9 @@ import (
 )
 
 // Main runs the command line with args, the arguments after the program's name, prints errors and
-// returns the exit status: 0 for success, 1 for a failure, 2 for a usage error. A signal that ends
-// attach gives 128 plus its number. exec has the statuses of its command, and 125 if Tandem itself
-// failed.
+// returns the exit status: 0 for success, 1 for a failure, 2 for a usage error. If a signal ends
+// attach, the status is 128 plus the signal's number. exec returns the status of its command, or
+// 125 if Tandem itself failed.
 func Main(ctx context.Context, o factory.Options, args []string) int {
 	status, _ := run(ctx, o, args)
 	return status
@@ -213,7 +212,11 @@ func rejectUnknown(cmd *cobra.Command, args []string) error {
 		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), suggestion)
 	}
 	like := cmd.SuggestionsFor(args[0])
-	if suggestion := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); suggestion != "" {
+	suggestion := diag.Nearest(args[0], like)
+	if suggestion == "" && len(like) > 0 {
+		suggestion = like[0]
+	}
+	if suggestion != "" {
 		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+suggestion+"`?")
 	}
 	return output.Usagef(cmd, "unknown command %q", output.Visible(args[0]))

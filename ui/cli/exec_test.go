@@ -71,7 +71,7 @@ func TestExecPrintsLongOutputInFull(t *testing.T) {
 
 // setSlowExec makes the fake engine run a command whose log grows by one line per call, up to the
 // given number of lines. The command then exits. It ends earlier if it is stopped, or if late is
-// called, which stands for its timeout.
+// called, which simulates its timeout.
 func (r *rig) setSlowExec(lines int) (late func()) {
 	timedOut := make(chan struct{})
 	exited, stopped := make(chan struct{}), make(chan struct{})

@@ -193,7 +193,8 @@ func TestProjectLogsIncludeSessionsOnRequest(t *testing.T) {
 	}
 }
 
-// Processes that the file starts later are followed too; exited and other ones are not.
+// Processes of the project that start later are followed too. Exited processes, and those of no
+// project, are not.
 func TestProjectLogsFollowProcessesStartedLater(t *testing.T) {
 	r := newRig(t)
 	t.Chdir(shortDir(t))

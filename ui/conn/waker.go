@@ -30,7 +30,8 @@ func NewWaker() *Waker {
 	return &Waker{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
-// NotifyTyped records input, as NotifyEcho and NotifyNews record an echo and news. None blocks.
+// NotifyTyped records typed input, NotifyEcho an echo, and NotifyNews other news. None of them
+// blocks.
 func (w *Waker) NotifyTyped() { notifyChan(w.typed) }
 func (w *Waker) NotifyEcho()  { notifyChan(w.echo) }
 func (w *Waker) NotifyNews()  { notifyChan(w.news) }

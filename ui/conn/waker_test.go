@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A session with endless output causes news all the time. The echo of a key must not wait
-// for the interval between them.
+// A session with endless output causes news all the time. The echo of a key must not wait for the
+// interval between two notifications.
 func TestEchoDoesNotWaitForPacedNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -43,9 +43,10 @@ const (
 	cursor     = 12
 )
 
-// QuerySequence returns a query for everything. Its last part, the attributes, is answered
-// by every terminal, and so marks the end of the answers. The Linux console answers none
-// of it. A multiplexer gets no query for pictures, as it may drop them.
+// QuerySequence returns a query for everything. It ends with a query for the attributes, which
+// every terminal answers, so that answer ends the others. The Linux console is an exception: it
+// answers nothing, and gets no query. A multiplexer gets no query for pictures, as it may drop
+// them.
 func QuerySequence(getenv func(string) string) string {
 	const more = "\x1b[?996n\x1b[?1016$p"
 	switch {
@@ -232,8 +233,7 @@ func (t *Terminal) Pixels() bool { return t.pixels }
 // SetMeasuredCell records the size of a cell computed from the terminal's size in pixels.
 func (t *Terminal) SetMeasuredCell(cell image.Point) { t.cell = cell }
 
-// Display returns what programs may know of the terminal; ok is false until it has
-// answered.
+// Display returns what programs may know about the terminal; ok is false until it has answered.
 func (t *Terminal) Display() (d api.Display, ok bool) {
 	cell := t.cellSize()
 	return api.Display{Colors: t.complete, CellWidth: cell.X, CellHeight: cell.Y, Pixels: t.pixels}, t.answered

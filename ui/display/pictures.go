@@ -31,9 +31,9 @@ func (t *Terminal) PictureScreen(wanted string, dark bool) graphics.Screen {
 	return s
 }
 
-// SupportsPictures reports which pictures the terminal shows as programs print them. known
-// is false until it has answered, unless the configuration says so. Others are drawn as
-// PictureScreen says. A multiplexer reporting sixels shows them itself.
+// SupportsPictures reports which pictures the terminal shows as programs print them. known is false
+// until it has answered, unless the configuration says so. All other pictures are drawn as
+// PictureScreen says. A multiplexer that reports sixels shows them itself.
 func (t *Terminal) SupportsPictures(wanted string) (kitty, sixel, known bool) {
 	switch wanted {
 	case "kitty", "sixel", "blocks", "off":

@@ -49,8 +49,8 @@ type Converter struct {
 	shown      graphics.Display
 }
 
-// New returns a converter for a blank screen, or for output that starts with a repaint. It
-// takes over the filter.
+// New returns a converter for a blank screen, or for output that starts with a repaint. The
+// converter takes over the filter.
 func New(filter *passthrough.Filter, s Shape) *Converter {
 	return Continue(filter, s, vt.New(vt.Options{Cols: s.Cols, Rows: s.Rows, ScrollbackLines: 1, Cell: s.On.Cell}))
 }

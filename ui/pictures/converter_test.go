@@ -212,7 +212,8 @@ func TestTextBesidePictureRedrawsNothing(t *testing.T) {
 	}
 }
 
-// Line drawing often ends a piece of output, and a repaint would hide the pictures until the next.
+// Line drawing often ends a piece of output, and a repaint would hide the pictures until the next
+// piece.
 func TestLineDrawingBesidePictureOverBlanksRepaintsNothing(t *testing.T) {
 	c := New(&passthrough.Filter{}, newShape(graphics.Sixel))
 	c.ConvertOutput([]byte(kitty))

@@ -26,10 +26,9 @@ type pen struct {
 	wide       bool   // the line has a wide cell
 }
 
-// wideEnd is the blank at the end of a line with wide cells: a space and a control
-// function without effect (G0 is ASCII already). It keeps the renderer from treating the
-// blank as an erased cell: the bytes it would save by that could start in the middle of a
-// wide cell.
+// wideEnd is the blank at the end of a line with wide cells: a space and a control function without
+// effect (G0 is ASCII already). It keeps the renderer from treating the blank as an erased cell.
+// Erasing takes fewer bytes, but could start in the middle of a wide cell.
 const wideEnd = " \x1b(B"
 
 // drawRow sets the cells of a line to a row of text. The row may contain SGR sequences and
@@ -206,7 +205,7 @@ func (p *pen) mayJoin(text string) bool {
 
 // anchorText returns text whose width terminals disagree on, together with cursor
 // movements that make up for it: the cells are blanked first, in case the text covers
-// fewer, and the cursor is positioned explicitly after it. At the right edge it must not
+// fewer, and the cursor is positioned explicitly after it. At the right edge the text must not
 // wrap.
 func (p *pen) anchorText(s string, width int) string {
 	end := p.x + width

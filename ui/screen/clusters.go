@@ -18,10 +18,10 @@ const (
 	wide   = "\ufe0f"
 )
 
-// visibleText returns what to show of a cluster with width cells in the layout: all of it,
-// or as much as takes no more cells on any terminal, whether it treats clusters as one
-// character or not. cells is the width of the text if all terminals agree (sure), else
-// width. Text without cells is "".
+// visibleText returns what to show of a cluster with width cells in the layout: all of it, or as
+// much as takes no more cells on any terminal, whether it treats clusters as one character or not.
+// If sure is true, all terminals agree on the width of the text, and cells is that width; otherwise
+// cells equals width. Text without cells is "".
 func visibleText(cluster string, width int, clusters bool) (text string, cells int, sure bool) {
 	if !utf8.ValidString(cluster) {
 		return string(utf8.RuneError), 1, true
@@ -53,8 +53,8 @@ func visibleText(cluster string, width int, clusters bool) (text string, cells i
 	return text, width, false
 }
 
-// isMarked reports whether rest, the part after a cluster's first code point, consists
-// only of marks. All terminals agree on their width.
+// isMarked reports whether rest, the part after a cluster's first code point, consists only of
+// marks. All terminals agree on the width of such a cluster.
 func isMarked(rest string) bool {
 	for _, r := range rest {
 		if !unicode.In(r, unicode.Mn, unicode.Me) || r == '\ufe0e' || r == '\ufe0f' {

@@ -80,7 +80,7 @@ func TestPaletteColorIsNotTakenForAnExactOneThatLooksAlike(t *testing.T) {
 	}
 }
 
-func TestCursorStyleIsTheProgramsOrTheTerminalsOwn(t *testing.T) {
+func TestCursorStyleIsSetByProgramOrTerminal(t *testing.T) {
 	c := newCanvas(t)
 	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)

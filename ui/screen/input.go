@@ -151,9 +151,10 @@ func (in *Input) collectPaste(e keys.Event) {
 	}
 }
 
-// SetShortcut sets what types keys at once, without Update, as long as nothing is queued: a key must
-// not overtake an event that may change its target. shortcut reports false for a key that must be
-// queued; nil queues all. It is called on the goroutine that reads the terminal, and must not block.
+// SetShortcut sets the function that types keys at once, without Update, as long as nothing is
+// queued: a key must not overtake an event that may change its target. shortcut returns false for a
+// key that must be queued; if it is nil, all keys are queued. The goroutine that reads the terminal
+// calls shortcut, which must not block.
 func (in *Input) SetShortcut(shortcut func(keys.Key) (typed bool)) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -166,8 +167,7 @@ func (in *Input) SetShortcut(shortcut func(keys.Key) (typed bool)) {
 // Add types a key by the shortcut, or appends an event to the queue.
 func (in *Input) Add(e Event) {
 	if !in.typeAtOnce(e) {
-		// Notify is called each time, as an event returned by Unread may wait for exactly this
-		// one.
+		// Notify after each event, because an event returned by Unread may be waiting for this one.
 		in.Notify()
 	}
 }

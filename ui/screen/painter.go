@@ -120,8 +120,8 @@ func (p *painter) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// SkipPause paints the next frame without a pause: a key was pressed, or its echo has
-// arrived.
+// SkipPause makes the painter paint the next frame without a pause, because a key was pressed or
+// its echo has arrived.
 func (p *painter) SkipPause() { notifyChan(p.hurry) }
 
 // waitFrame keeps frames minFrame apart.
@@ -396,8 +396,8 @@ func (p *painter) leaveWideCell(y int) {
 	}
 }
 
-// placePicture finishes the frame: the drawn cells, the picture, and then the cursor,
-// which is hidden while drawing.
+// placePicture finishes the frame: it writes the rendered cells, then the pictures, and then places
+// the cursor, which is hidden while drawing.
 func (p *painter) placePicture(f frame, hurt, erased bool) {
 	c, was := f.view.Cursor, p.shown.view.Cursor
 	if c != nil {

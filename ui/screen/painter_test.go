@@ -124,7 +124,7 @@ func TestPainterRequestsKeyboardFlagsOfPane(t *testing.T) {
 	}
 }
 
-func TestCursorHasItsShapeAndIsHiddenWhileDrawing(t *testing.T) {
+func TestCursorKeepsShapeAndIsHiddenWhileDrawing(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen()
 	c.readWritten()

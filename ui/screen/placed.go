@@ -26,10 +26,10 @@ func (p Placement) coversRow(y int) bool {
 	return p.Picture != nil && y >= p.Y && y < p.Y+p.Picture.Rows
 }
 
-// isDamagedBy reports whether changing a row from before to after may overwrite the
-// picture. The renderer writes from the first to the last changed cell. Next to plain
-// blanks it writes more: to the left of the picture, where it may clear a row from its
-// start, and at the end of the row.
+// isDamagedBy reports whether painting a row may overwrite the picture, when the row's cells change
+// from those in before to those in after. The renderer writes from the first to the last changed
+// cell. It may also clear the start of the row if the cell left of the picture is blank, and the
+// end of the row unless the last cell is concealed, like the cells that are drawn below a picture.
 func (p Placement) isDamagedBy(before, after uv.Line) bool {
 	if p.X > 0 && after[p.X-1].Content == " " || after[len(after)-1].Style.Attrs&uv.AttrConceal == 0 {
 		return true
@@ -50,9 +50,9 @@ type terminalPicture struct {
 	id     uint32 // of stored
 }
 
-// A pictureChange is the output for a change of the picture. before can be written at any
-// time before the change is visible. put follows the cells, and removes the previous
-// picture last, so that no cell is bare in between.
+// A pictureChange is the output for a change of the picture. before can be written at any time
+// before the change is visible. put is written after the cells. It removes the previous picture
+// last, so that meanwhile no cell is without a picture.
 type pictureChange struct{ before, put []byte }
 
 func (t *pictureChange) isVisible() bool { return len(t.put) > 0 }

@@ -14,7 +14,7 @@ func Press(k keys.Key) (msg tea.KeyPressMsg, ok bool) {
 	}, k.Phase != keys.Release
 }
 
-// pressCode converts a key code. Characters stand for themselves.
+// pressCode converts a key code. The code of a character is the character itself.
 func pressCode(c keys.Code) rune {
 	switch {
 	case c < keys.Up:

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A readTerminal is a terminal that a Reader reads. What is written to it is typed.
+// A readTerminal is a terminal that a Reader reads. Text that the test writes to it arrives as if
+// typed.
 type readTerminal struct {
 	*os.File
 	t      *testing.T

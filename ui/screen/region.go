@@ -19,9 +19,10 @@ type Region struct {
 	painter *painter
 }
 
-// ReplaceRows changes the region's rows to others of the same width, "" for those that stay, and
-// the cursor if it is in the region. urgent asks to paint them without a pause. ok is false if the
-// region's frame was replaced meanwhile. Any goroutine may call it.
+// ReplaceRows replaces the region's rows with others of the same width; "" leaves a row unchanged.
+// If the screen's cursor belongs to the region, cursor replaces it. urgent asks to paint the change
+// without a pause. ok is false if the region's frame was replaced meanwhile. Any goroutine may call
+// it.
 func (r *Region) ReplaceRows(rows []string, cursor *tea.Cursor, urgent bool) (ok bool) {
 	r.painter.changeFrame(func(f *frame) {
 		if ok = slices.Contains(f.regions, r); !ok {

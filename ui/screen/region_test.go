@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// newRegionCanvas returns a canvas that shows three rows, the middle one as a region. Nobody paints
-// later changes of it.
+// newRegionCanvas returns a canvas that shows three rows, the middle one as a region. Later changes
+// of the region are not painted.
 func newRegionCanvas(t *testing.T) (*canvas, *Region) {
 	t.Helper()
 	c := newCanvas(t)

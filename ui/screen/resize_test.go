@@ -10,7 +10,7 @@ import (
 	"tandem/tests/seed"
 )
 
-// Whatever was shown before, and at whatever size, must not leave anything behind.
+// Nothing that was shown before, at whatever size, may remain on the screen.
 func TestResizeLeavesNothingOfOldScreen(t *testing.T) {
 	canvas := newCanvas(t)
 	seed.Check(t, func(r *rapid.T) {

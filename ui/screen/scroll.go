@@ -195,8 +195,8 @@ func (s *scrollFinder) measureColumns(y, lines int) (m move, gain int) {
 	return m, 0
 }
 
-// keepWide returns the columns of a move, extended where its sides would cut wide cells, in the rows
-// beside it too: xterm 379 clears such cells there.
+// keepWide returns the columns of m, extended where its sides would cut a wide cell in half. It
+// also considers the rows above and below the move, because xterm 379 clears wide cells there.
 func (s *scrollFinder) keepWide(m move) (left, right int) {
 	left, right = m.left, m.right
 	rows := s.old[max(m.top-1, 0):min(m.bottom+1, len(s.old))]
@@ -214,9 +214,9 @@ func (s *scrollFinder) keepWide(m move) (left, right int) {
 	return left, right
 }
 
-// measure returns the best move of the columns by a distance, and how much shorter it makes
-// the output, approximately. It walks against the move, so that the rows left empty follow
-// the block.
+// measure returns the best move of the columns by a distance, and approximately how much shorter it
+// makes the output. It visits the rows against the direction of the move, so that the rows left
+// empty come after the block.
 func (s *scrollFinder) measure(lines, left, right int) (m move, gain int) {
 	h := len(s.old)
 	step, first, above := 1, 0, 1
@@ -241,8 +241,8 @@ func (s *scrollFinder) measure(lines, left, right int) (m move, gain int) {
 	return m, gain
 }
 
-// emptiedGains returns sums over rows, for each row over those above it: how much less output they
-// need if the move has cleared them.
+// emptiedGains returns, for each row, a sum over the rows above it: how much less output they need
+// if the move has cleared them.
 func (s *scrollFinder) emptiedGains(left, right int) []int {
 	sums := make([]int, len(s.old)+1)
 	for y := range s.old {

@@ -58,8 +58,8 @@ type scrollPane struct {
 	lines []string
 }
 
-// links counts links drawn. Each has a target of its own, because the renderer drops a link
-// at the start of a row if the row above ends with it.
+// links is the number of links drawn so far. Each has a target of its own, because the renderer
+// drops a link at the start of a row if the row above ends with it.
 var links int
 
 func drawLine(r *rapid.T) string {

@@ -144,7 +144,8 @@ func (t *Terminal) handleStop(ctx context.Context, s os.Signal) {
 	t.takeBack()
 }
 
-// takeBack takes the terminal again after the program continues.
+// takeBack makes the terminal raw again and draws on its alternate screen, after the program was
+// stopped and continues.
 func (t *Terminal) takeBack() {
 	_, _ = term.MakeRaw(t.in.Fd())
 	// An error here recurs with the next frame.

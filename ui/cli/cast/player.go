@@ -45,7 +45,7 @@ type player struct {
 	terminal *screen            // the terminal's pictures; nil if it must not be queried
 }
 
-// play plays a source to the end. keys are the user's, and may be nil.
+// play plays a source to the end. keys receives what the user types, and may be nil.
 func (p *player) play(ctx context.Context, source source, keys <-chan byte) error {
 	for {
 		e, err := source.Next(ctx)

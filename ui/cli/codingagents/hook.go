@@ -43,7 +43,7 @@ func reportHook(ctx context.Context, f *factory.Factory, in api.AgentReportInput
 			in.Text = said.question()
 		}
 	}
-	if in.State == "" && in.Conversation == "" || in.ID == "" && in.Folder == "" && in.Conversation == "" {
+	if in.Conversation == "" && (in.State == "" || (in.ID == "" && in.Folder == "")) {
 		return
 	}
 	client, err := f.Reach(ctx)

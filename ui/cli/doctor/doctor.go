@@ -49,7 +49,7 @@ type Options struct {
 	Env     func(name string) string
 	Sandbox func() Sandbox                // reports how agents are confined; nil skips the check
 	Lost    func() []LostKeeper           // finds lost keepers; nil skips the check
-	Config  func() []Finding              // reports problems of the configuration
+	Config  func() []Finding              // reports problems with the configuration
 	Reboot  func(context.Context) Finding // reports whether a reboot starts the engine
 	Traces  func() []string               // lists everything installed on this machine besides the data folder
 }

@@ -24,19 +24,19 @@ var Equivalents = map[string]string{
 	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }
 
-// AtLeast rejects fewer than n arguments. The error message is otherwise.
-func AtLeast(n int, otherwise string) cobra.PositionalArgs {
+// AtLeast rejects fewer than n arguments, with the given error message.
+func AtLeast(n int, message string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return output.Usagef(cmd, "%s", otherwise)
+			return output.Usagef(cmd, "%s", message)
 		}
 		return nil
 	}
 }
 
-// Exactly requires n arguments. For fewer, the error message is otherwise.
-func Exactly(n int, otherwise string) cobra.PositionalArgs {
-	return cobra.MatchAll(AtMost(n), AtLeast(n, otherwise))
+// Exactly requires n arguments. For fewer, it returns an error with the given message.
+func Exactly(n int, message string) cobra.PositionalArgs {
+	return cobra.MatchAll(AtMost(n), AtLeast(n, message))
 }
 
 // AtMost allows up to n arguments.

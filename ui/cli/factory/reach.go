@@ -45,8 +45,8 @@ func CountNames(cmd *cobra.Command) int {
 }
 
 // ListAnnotations returns the annotations of a command that only lists processes, on several
-// machines. The hub's record of a machine of the fleet is enough for it, unless one of the flags
-// named in asks is given.
+// machines. For such a command the hub's record of a machine of the fleet is enough, unless one of
+// the flags named in asks is given.
 func ListAnnotations(asks ...string) map[string]string {
 	return map[string]string{reachKey: string(Several), asksKey: strings.Join(asks, ",")}
 }

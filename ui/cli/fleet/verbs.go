@@ -23,7 +23,7 @@ import (
 // Verbs implements the commands for a fleet.
 type Verbs struct{ f *factory.Factory }
 
-// NewVerbs returns the commands of the fleet that f gives access to.
+// NewVerbs returns the commands for the fleet that f gives access to.
 func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
 
 // NewFleet returns the command fleet.

@@ -49,8 +49,8 @@ func NewLogs(f *factory.Factory) *cobra.Command {
 		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
 		Short: "Print the output of processes and sessions",
 		Long: "Prints the output of a process or session, from the oldest line kept, as a terminal\n" +
-			"would show each line: without colours, and with what was overwritten replaced. --raw\n" +
-			"prints the bytes. With -f it follows the log until the process exits. With --grep it\n" +
+			"would show each line: without colours, and without text that was overwritten later.\n" +
+			"--raw prints the bytes. With -f it follows the log until the process exits. With --grep it\n" +
 			"prints the lines whose text matches, or the last -n of them, and exits with 1 if there\n" +
 			"are none. A match longer than 16 KiB is cut, with a note. If standard output and error\n" +
 			"are logged separately, each is printed to the same stream of this command; --json prints\n" +
@@ -283,7 +283,7 @@ func (r *logReader) read(ctx context.Context) error {
 		}
 		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
 		atEnd := r.in.Backward || out.NextCursor >= out.End || !moved && out.State.Ended()
-		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && !moved {
+		if (atEnd && (!r.follow || out.State.Ended())) || (!r.follow && !moved) {
 			return r.print(api.ProcessLogOutput{})
 		}
 		if !atEnd && !moved {
@@ -405,7 +405,7 @@ func (r *logReader) warnGap(out api.ProcessLogOutput) {
 // printJSON prints each answer as one line when following, else all answers as one at the end.
 func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 	switch end := out.State == ""; {
-	case r.follow && (end || out.Data == "" && out.DataBytes == "" && len(out.Matches) == 0):
+	case r.follow && (end || (out.Data == "" && out.DataBytes == "" && len(out.Matches) == 0)):
 		return nil
 	case r.follow:
 		return r.out.PrintJSON(out, "")

@@ -21,7 +21,7 @@ import (
 // Verbs implements the commands of `tandem machine`.
 type Verbs struct{ f *factory.Factory }
 
-// NewVerbs returns the commands of the machines that f gives access to.
+// NewVerbs returns the commands for the machines that f gives access to.
 func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
 
 // NewMachine returns the command machine with its subcommands.

@@ -29,9 +29,9 @@ const (
 	// its output is printed as it arrives.
 	execAtOnce  = 200 * time.Millisecond
 	execTimeout = 30 * time.Second
-	// The engine stops the command of a caller that has been gone for this long. callerGrace is as
-	// long as a call waits for a lost engine. machineGrace applies on another machine, as links
-	// break and laptops sleep.
+	// The engine stops the command of a caller that has been disconnected for callerGrace or, on
+	// another machine, for machineGrace, as links break and laptops sleep. callerGrace is as long
+	// as a call waits for a lost engine.
 	callerGrace, machineGrace = 15 * time.Second, 10 * time.Minute
 	// statusTimedOut equals the exit status of timeout(1).
 	statusTimedOut = 124

@@ -271,7 +271,8 @@ func (c *composer) shellCommand(f field, literal bool) []string {
 	return []string{c.shell[0], c.shell[1], line}
 }
 
-// readCommand reads a shell line. It overrides entrypoint.
+// readCommand reads the key command, a shell line. If the key entrypoint is given too, command
+// overrides it.
 func (c *composer) readCommand(d *draft, f field, literal bool) {
 	if argv := c.shellCommand(f, literal); argv != nil {
 		d.Start.Command = argv

@@ -14,7 +14,7 @@ func Dependents(file *File, ours []api.Process) [][]int {
 	before := make([][]int, len(ours))
 	for i, p := range ours {
 		for j, q := range ours {
-			if file == nil && j > i || file != nil && j != i && dependsOn(file.Entry(q.Project.Name), p.Project.Name) {
+			if (file == nil && j > i) || (file != nil && j != i && dependsOn(file.Entry(q.Project.Name), p.Project.Name)) {
 				before[i] = append(before[i], j)
 			}
 		}

@@ -73,7 +73,7 @@ func (f *File) OmissionError(named []string) error {
 	if len(omitted) == 0 {
 		return nil
 	}
-	return fmt.Errorf("start %s: left out because of mistakes in the project file", strings.Join(omitted, ", "))
+	return fmt.Errorf("start %s: left out because of errors in the project file", strings.Join(omitted, ", "))
 }
 
 // findPane returns the first pane that shows one of sessions, or nil.

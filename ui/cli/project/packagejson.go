@@ -54,7 +54,7 @@ func (r *reader) readPackageJSON(text []byte) {
 	}
 }
 
-// readScripts reads the scripts. Of duplicate names the last one counts, as usual in JSON, and so
+// readScripts reads the scripts. If a name occurs twice, the last one counts, as usual in JSON. So
 // does the last "scripts" object.
 func (r *reader) readScripts(text []byte, of hujson.ObjectMember) {
 	object, ok := of.Value.Value.(*hujson.Object)

@@ -36,7 +36,7 @@ func (r *reader) readProcfile(text []byte) {
 		command = strings.TrimSpace(command)
 		// An invalid name is reported later, and only its entry is left out.
 		r.readEntryOf(name, func() {
-			if !ok || nameFault(name) == "" && !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
+			if !ok || (nameFault(name) == "" && !isProcName(name)) || command == "" || strings.ContainsRune(command, 0) {
 				r.addError(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
 			}
 		})

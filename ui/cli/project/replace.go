@@ -10,8 +10,9 @@ import (
 	"tandem/engine/api"
 )
 
-// A changed entry's process is stopped before its replacement starts, because both may need the same
-// port. It is deleted only when the replacement runs; until then it can be started again.
+// A changed entry's process is stopped before its replacement starts, because both may need the
+// same port. The old process is deleted only when the replacement runs; until then it can be
+// started again.
 
 // trialTime is how long a replacement must run, unless it becomes ready or completes sooner. A shell
 // needs some of it to find that a program does not exist.
@@ -20,8 +21,8 @@ const trialTime = time.Second
 // notFoundCodes are the exit codes of a shell that cannot run a program.
 var notFoundCodes = []int{126, 127}
 
-// isOnTrial reports whether it is too early to tell if a replacement runs. It records the error of
-// one that does not.
+// isOnTrial reports whether it is too early to tell if a replacement runs. If the replacement does
+// not run, isOnTrial records its error.
 func (r *Run) isOnTrial(s *step) bool {
 	p := s.process
 	if s.newID == "" || s.settled || s.err != nil || slices.Contains([]api.State{api.StateWaiting, api.StateStarting, api.StateFailed}, p.State) {

@@ -9,9 +9,9 @@ import (
 	"tandem/persist/trust"
 )
 
-// CheckTrust returns an *Error if the project file at path, found from the folder from, should not
-// be read: the file, or a folder between the two, belongs to another user except root, or is
-// writable by everyone.
+// CheckTrust returns an *Error if the project file at path should not be read, because the file, or
+// a folder between it and from, belongs to another user except root, or is writable by everyone.
+// from is the folder in which the search for the file began.
 func CheckTrust(path, from string) error { return checkTrustAs(path, from, os.Geteuid()) }
 
 func checkTrustAs(path, from string, me int) error {

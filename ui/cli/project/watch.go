@@ -216,7 +216,7 @@ func (r *Run) reportInterrupted() error {
 		}
 	}
 	if len(missing) > 0 {
-		r.Out.Tell("interrupted before everything was requested; not started: %s", strings.Join(missing, ", "))
+		r.Out.Tell("interrupted; not started: %s", strings.Join(missing, ", "))
 	} else {
 		r.Out.Tell("up continues in the background; `tandem ps` shows it, `tandem down` stops it")
 	}

@@ -116,7 +116,7 @@ func TestWatchContinuesWithTheNextEngine(t *testing.T) {
 	}
 }
 
-func TestWatchEndsWithAnErrorOfTheStream(t *testing.T) {
+func TestWatchEndsWhenTheEventStreamFails(t *testing.T) {
 	m := server.NewMux(nil)
 	m.HandleWatch(func(context.Context, api.WatchInput, func(api.Event) error) error {
 		return api.Errorf(api.CodeInternal, "no events")

@@ -24,7 +24,7 @@ const (
 	maxDepth = 64
 )
 
-// A reader builds a File from text. Of an entry, and of what surrounds entries, it keeps only the first
+// A reader builds a File from text. For an entry, and for what surrounds entries, it keeps only the first
 // error and continues with zero values, because the entry or the file is rejected anyway.
 //
 // It walks the tree of nodes itself, because go-yaml's strict decoder loses what a file says: it
@@ -153,7 +153,7 @@ func (r *reader) parseYAML(text []byte) (body ast.Node) {
 			continue
 		}
 		if body != nil {
-			r.addError(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
+			r.addError(positionOf(doc.Body), "a project file must be one YAML document; this one has more")
 		}
 		body = doc.Body
 	}
@@ -406,7 +406,8 @@ func (r *reader) readBool(f field) bool {
 	return b.Value
 }
 
-// readNumber reads a whole number from least to most; least must not be negative.
+// readNumber reads a whole number between least and most, both inclusive. least must not be
+// negative.
 func (r *reader) readNumber(f field, least, most int) int {
 	s := r.expandText(f)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)

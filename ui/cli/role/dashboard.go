@@ -20,8 +20,8 @@ import (
 	"tandem/ui/cli/factory"
 )
 
-// runDashboard shows the dashboard. A mistake in the configuration does not keep it from opening;
-// it is shown, and the file is applied once it is corrected.
+// runDashboard shows the dashboard. An error in the configuration does not keep the dashboard from
+// opening: it shows the error, and applies the file once the error is corrected.
 func runDashboard(ctx context.Context, version string, begin factory.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()

@@ -16,7 +16,7 @@ import (
 	"tandem/persist/inotify"
 )
 
-// runEngine serves the data directory. A mistake in the configuration must not cost a session, so
+// runEngine serves the data directory. An error in the configuration must not end any session, so
 // it is reported and the defaults are used.
 func runEngine(ctx context.Context, dataDir, version string) error {
 	watches := new(inotify.Pool)

@@ -121,7 +121,7 @@ func TestWorkProfileDeniesExistingSecretsAndOwnFolders(t *testing.T) {
 	if w := p.Filesystem.AllowWrite; !slices.Equal(w, []string{project, temp}) {
 		t.Errorf("allowWrite has %q", w)
 	}
-	// The sockets of a data folder with a long path are in the temporary one.
+	// If the path of a data folder is too long, its sockets are in the temporary folder.
 	t.Setenv("XDG_RUNTIME_DIR", temp)
 	t.Setenv("TANDEM_DATA_DIR", home+strings.Repeat("/long", 30))
 	if w := read().Filesystem.AllowWrite; slices.Contains(w, temp) {

@@ -75,7 +75,7 @@ func TestUnitRejectsProgramOfGoRun(t *testing.T) {
 	}
 }
 
-func TestEditOfAUnitIsNoticed(t *testing.T) {
+func TestEditedUnitIsDetected(t *testing.T) {
 	text := signed("[Unit]\n")
 	if isEdited(text) {
 		t.Errorf("edited: %q", text)

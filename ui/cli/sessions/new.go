@@ -31,7 +31,7 @@ func NewNew(f *factory.Factory) *cobra.Command {
 		Use:   "new [--name N] [--cwd D] [--size 80x24] [--worktree [NAME] [--base REF]] [--] [CMD…]",
 		Short: "Start a session and print its id",
 		Long: "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.\n" +
-			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. Put -- before CMD then.\n" +
+			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. It needs -- before CMD.\n" +
 			"--restore starts a shell in a session that a reboot or crash ended, as `tandem restore` does.",
 		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch\ntandem new --worktree fix-login --base main -- claude",
 		Annotations:       factory.One.Annotations(),

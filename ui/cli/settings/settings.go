@@ -102,12 +102,12 @@ func withPath(path string, err error) error {
 func newCheck(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Show the mistakes in a configuration",
-		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a\n" +
+		Short: "Show the errors in a configuration",
+		Long: "Shows each error in the configuration, and the first in policy.toml beside it, with its line and a\n" +
 			"caret. Lists the default keys that yours replace, and checks the agents' sandbox and its folders.\n" +
 			"With FILE (- is standard input) it checks that file instead: a sandbox profile if its name ends in\n" +
 			".json, else policy.toml or a configuration.\n" +
-			"Exits with 1 if there is a mistake.",
+			"Exits with 1 if there is an error.",
 		Example: "tandem config check\ntandem config check new.toml\ntandem config check agents.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -56,10 +56,9 @@ func (m Machine) serverEntry(c Client, o ServerOptions, project bool) (fields, e
 	return c.local(launch{command, args, m.serverVariables()}), nil
 }
 
-// tandemCommand returns the command with which a client or agent runs this program:
-// its name, if PATH leads to it, else its path. A desktop client has another PATH
-// and gets the path too, except in a project's settings: they are shared with users
-// who have the program elsewhere.
+// tandemCommand returns the command with which a client or agent runs this program: its name, if
+// that finds it in PATH, else its path. A desktop client has another PATH and gets the path too,
+// except in a project's settings: they are shared with users who have the program elsewhere.
 func (m Machine) tandemCommand(title string, project, desktop bool) (string, error) {
 	path, err := m.ProgramPath("set up " + title)
 	if path == m.LookPath(serverName) && isSameFile(path, m.Program) && (project || !desktop) {
@@ -68,8 +67,8 @@ func (m Machine) tandemCommand(title string, project, desktop bool) (string, err
 	return path, err
 }
 
-// ProgramPath returns the path with which others run this program. If PATH leads to it, that is the
-// path there, which an upgrade keeps. The error begins with purpose.
+// ProgramPath returns the path with which others run this program. If the program is in PATH, it
+// returns that path, which stays the same after an upgrade. The error begins with purpose.
 func (m Machine) ProgramPath(purpose string) (string, error) {
 	installed := m.LookPath(serverName)
 	switch {

@@ -89,8 +89,8 @@ func (m *testMachine) removeServer(name string) *Plan {
 	return p
 }
 
-// sampleSettings contains settings as written by users, by description. SERVERS stands for the client's
-// name of the servers object.
+// sampleSettings contains settings as written by users, by description. SERVERS is replaced by the
+// client's name of the servers object.
 var sampleSettings = map[string]map[format]string{
 	"other servers": {
 		formatJSON:  "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"npx\"\n    }\n  },\n  \"projects\": {}\n}\n",

@@ -14,10 +14,10 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// bufferCommands implements the commands about paste buffers and what they hold.
+// bufferCommands implements the commands for paste buffers and their contents.
 type bufferCommands struct{ *parts }
 
-// store adds data as the newest buffer; without a name, as one subject to buffer-limit.
+// store adds data as the newest buffer. A buffer without a name is subject to buffer-limit.
 func (c bufferCommands) store(name string, data []byte) {
 	c.state.StoreBuffer(name, data, c.settings.optionValue(server.Target{}, "buffer-limit").Int())
 }

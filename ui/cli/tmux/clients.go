@@ -13,8 +13,8 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// clients implements the commands about clients: this terminal, when it becomes the dashboard, and
-// dashboards.
+// clients implements the commands about clients. A client is a dashboard, or this terminal when it
+// becomes one.
 type clients struct{ *parts }
 
 // checkAttach returns an error unless this terminal can show the dashboard: both streams must be a

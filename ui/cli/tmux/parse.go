@@ -95,7 +95,7 @@ func (c *command) parseFlagWord(word string, rest []string) ([]string, error) {
 }
 
 // parseArguments parses the arguments of a program as a sequence of commands. An argument ending in
-// a semicolon ends a command; \; stands for a literal one.
+// a semicolon ends a command; \; is a literal one.
 func (t table) parseArguments(args []string) (sequence []*command, err error) {
 	var words []string
 	for _, arg := range args {

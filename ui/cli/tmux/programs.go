@@ -201,7 +201,7 @@ func (p *programs) applyLayout(w *server.Window) error {
 func (p *programs) resizeTerminals(w *server.Window) error {
 	for _, pane := range w.Panes {
 		cell, t := w.PaneCell(pane), p.engine.knownProcesses()[pane.Terminal].Terminal
-		if cell == nil || t == nil || !p.engine.isAlive(pane) || t.Viewers > 0 || t.Cols == cell.W && t.Rows == cell.H {
+		if cell == nil || t == nil || !p.engine.isAlive(pane) || t.Viewers > 0 || (t.Cols == cell.W && t.Rows == cell.H) {
 			continue // a viewer, if there is one, decides the size
 		}
 		in := api.SessionResizeInput{ID: pane.Terminal, Cols: min(max(cell.W, 1), 1000), Rows: min(max(cell.H, 1), 1000)}

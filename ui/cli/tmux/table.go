@@ -134,7 +134,7 @@ func (t table) find(name string) (handler, error) {
 // unsupportedError returns the error for an unsupported command or flag. asked is how the user
 // wrote it, and full its full name, by which the error may suggest an alternative.
 func unsupportedError(asked, full string) error {
-	const noFile, typed, byTarget = "; use set-option", "; give the keys or the text themselves", "; use select-window -t INDEX"
+	const noFile, typed, byTarget = "; use set-option", "; write out the keys or the text", "; use select-window -t INDEX"
 	instead := map[string]string{
 		"tmux -f": noFile, "source-file": noFile,
 		"next-window": byTarget, "previous-window": byTarget,

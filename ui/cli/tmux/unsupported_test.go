@@ -15,8 +15,8 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// A feature of tmux that Tandem lacks must fail with an error that names it, and with tmux's exit
-// status for errors.
+// A feature of tmux that Tandem does not support must fail with an error that names it, and with
+// tmux's exit status for errors.
 func TestUnsupportedFeaturesAreRejectedByName(t *testing.T) {
 	const suffix = " is not supported by tandem"
 	t.Setenv("TANDEM_DATA_DIR", t.TempDir())
@@ -33,7 +33,7 @@ func TestUnsupportedFeaturesAreRejectedByName(t *testing.T) {
 		"source-file x":              "source-file" + suffix + "; use set-option",
 		"refresh-client -C 80x24":    "refresh-client" + suffix + "; dashboards are not clients",
 		"save-buffer x":              "save-buffer" + suffix + "; use show-buffer >FILE",
-		"send-keys -N 3 x":           "send-keys -N" + suffix + "; give the keys or the text themselves",
+		"send-keys -N 3 x":           "send-keys -N" + suffix + "; write out the keys or the text",
 		"send-keys -X cancel":        "send-keys -X" + suffix,
 		"new-session -t other":       "new-session -t" + suffix,
 		"select-window -n":           "select-window -n" + suffix + "; use select-window -t INDEX",
@@ -119,7 +119,7 @@ func TestTextOfCommandsIsSplitAtSemicolonsOutsideOfQuotes(t *testing.T) {
 	}
 }
 
-func TestOptionsAreSetWhereTheFlagsSay(t *testing.T) {
+func TestSetOptionFlagsSelectServerSessionWindowOrPane(t *testing.T) {
 	var stdout bytes.Buffer
 	c := newServer(t, &stdout)
 	run := func(line string) {

@@ -33,7 +33,7 @@ func (v *variables) lookup(name string) (string, bool) {
 	if value, ok := v.factsFor(name)[name]; ok {
 		return formatValue(value), true
 	}
-	// As in tmux, options and environment variables serve as variables, too.
+	// As in tmux, options and environment variables can be used as variables, too.
 	if value, _, ok := v.state.LookupOption(v.at, name); ok {
 		if k, err := server.ResolveOption(name); err == nil && k.IsSwitch() {
 			return formatValue(value == "on"), true
@@ -297,7 +297,8 @@ func startCommand(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// loadScreen returns the pane's screen with its scrollback, fetching it once. It is empty on failure.
+// loadScreen returns the pane's screen with its scrollback, fetching it once. On failure the screen
+// is empty.
 func (v *variables) loadScreen() *api.Screen {
 	if v.screen == nil {
 		v.screen = &api.Screen{}

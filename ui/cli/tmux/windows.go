@@ -15,7 +15,7 @@ type windowCommands struct{ *parts }
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
 func (c windowCommands) newWindow(cmd *command, at server.Target) error {
-	// Parse first: a wrong -e must not cost the window killed by -k.
+	// Parse first: if -e is wrong, -k must not kill the window.
 	prog, err := c.programs.parse(cmd, at)
 	if err != nil {
 		return err

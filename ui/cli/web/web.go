@@ -55,7 +55,7 @@ func NewWeb(f *factory.Factory) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&w.listen.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")
 	flags.StringSliceVar(&w.listen.Hosts, "host-name", nil, "a host `name` by which browsers reach this machine")
-	flags.StringVar(&w.listen.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
+	flags.StringVar(&w.listen.CertFile, "tls-cert", "", "`file` of the certificate, in PEM (default: one that Tandem makes)")
 	flags.StringVar(&w.listen.KeyFile, "tls-key", "", "`file` of its key (PEM)")
 	flags.BoolVar(&w.readOnly, "read-only", false, "make browsers read-only")
 	flags.BoolVar(&w.noQR, "no-qr", false, "print no QR code")

@@ -21,7 +21,7 @@ func (s *State) StoreBuffer(name string, data []byte, limit int) {
 	}
 	s.RemoveBuffer(b.Name)
 	s.Buffers = append([]Buffer{b}, s.Buffers...)
-	// Buffers with a given name do not count, and stay until they are deleted.
+	// Buffers that were given a name are not counted, and stay until they are deleted.
 	count := 0
 	s.Buffers = slices.DeleteFunc(s.Buffers, func(o Buffer) bool {
 		if o.Auto {

@@ -126,8 +126,9 @@ func (k Definition) ParseValue(value string) (string, error) {
 	return value, nil
 }
 
-// LookupOption returns the value of an option at a target, set there or globally, or the default. It
-// also reports whether the value was set and whether the option exists.
+// LookupOption returns the value of an option that applies to at: the one set on its pane, window
+// or session, else the global one, else the default. set reports whether the value was set, and
+// known whether the option exists.
 func (s *State) LookupOption(at Target, name string) (value Value, set, known bool) {
 	for _, o := range s.optionSets(at) {
 		if v, ok := o[name]; ok {
