@@ -2,7 +2,7 @@ package keys
 
 import "testing"
 
-func TestInsertionTextHasNoControlCharactersThatAct(t *testing.T) {
+func TestInsertionTextRemovesActiveControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\x1b[201~\rrm\x00 \u009b x\t|\n\xff\n": "a[201~rm  x\t|\n\uFFFD",
 		"one\r\ntwo\r\n\n":                       "one\ntwo",

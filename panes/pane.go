@@ -8,7 +8,7 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// AllRows stands for "no limit" in a number of rows.
+// AllRows means no limit, where a number of rows is required.
 const AllRows = 1 << 30
 
 // A Pane is one view of the dashboard. The dashboard calls it only from Bubble Tea's goroutine and,

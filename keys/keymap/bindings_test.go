@@ -205,7 +205,7 @@ func TestReleasesAndModifiersDoNotCancelPrefix(t *testing.T) {
 	}
 }
 
-func TestNonLatinKeysWorkByPosition(t *testing.T) {
+func TestNonLatinKeysAreMatchedByPosition(t *testing.T) {
 	r := NewResolver(DefaultBindings())
 	if got := r.Resolve(keys.Key{Code: 'и', Base: 'b', Mods: keys.Ctrl}, ScopeTerminal, ScopeGlobal); got.Kind != Pending {
 		t.Fatalf("ctrl+и is %+v, want the prefix", got)

@@ -88,7 +88,7 @@ func (r *Resolver) BindsAny(text string, scopes ...Scope) bool {
 }
 
 func (r *Resolver) resolveAfterPrefix(k keys.Key) Outcome {
-	// Terminals that report releases send that of the prefix key first.
+	// Terminals that report releases first send the release of the prefix key.
 	if k.Phase == keys.Release || k.IsModifier() {
 		return Outcome{Kind: Pending}
 	}

@@ -23,7 +23,8 @@ import (
 // maxWait limits the wait for an expected event.
 const maxWait = 20 * time.Second
 
-// A Subject is an empty engine with helpers for actions outside the dashboard's interface.
+// A Subject is an empty engine for the tests. Its functions do what the tests cannot do through the
+// interface panes.Engine.
 type Subject struct {
 	Engine panes.Engine
 	Echo   []string // prints a prompt, then echoes its input

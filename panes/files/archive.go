@@ -26,8 +26,8 @@ func archiveStem(name string) (stem string, ok bool) {
 	return name, false
 }
 
-// askExtract asks for a destination. A single archive is extracted to that folder. For several
-// archives it is the parent of a new folder for each.
+// askExtract asks for a destination. A single archive is extracted to that folder. Several archives
+// are each extracted to a new folder below it.
 func (a *actions) askExtract(targets []string) tea.Cmd {
 	for _, path := range targets {
 		if _, ok := archiveStem(filepath.Base(path)); !ok {

@@ -78,8 +78,8 @@ func (b *bookmarks) show() tea.Cmd {
 // toggleCurrent adds the current folder to the bookmarks, or removes it if it is one.
 func (b *bookmarks) toggleCurrent() tea.Cmd { return b.toggle(b.folder.path) }
 
-// toggle adds a folder to the bookmarks, or removes it if it is one. Each change rewrites the whole
-// file, so a change waits until earlier ones are done.
+// toggle adds a folder to the bookmarks, or removes it if it is bookmarked already. Each change
+// rewrites the whole file, so a change waits until earlier ones are done.
 func (b *bookmarks) toggle(path string) tea.Cmd {
 	b.toggles = append(b.toggles, path)
 	if len(b.toggles) > 1 {

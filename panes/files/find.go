@@ -160,7 +160,8 @@ func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text 
 			return out, err
 		}
 		if n.listed = true; !all.Limited {
-			// Make below non-nil even if there are no names: nil stands for too many.
+			// Make below non-nil even if there are no names, because nil means that there are too
+			// many.
 			n.below = append([]string{}, all.Paths...)
 		}
 	}

@@ -90,8 +90,8 @@ func (f *folder) typedPath(path string) string {
 	return path
 }
 
-// askPath opens a prompt for a path and passes the entered path to next. If the path does not work,
-// next calls refused, which shows the prompt again with an error.
+// askPath opens a prompt for a path and passes the entered path to next. If the path cannot be
+// used, next calls refused, which shows the prompt again with an error.
 func (f *folder) askPath(title, text string, next func(path string, refused func(why string)) tea.Cmd) tea.Cmd {
 	var p *pathPrompt
 	p = f.newPathPrompt(title, text, func(path string) tea.Cmd {

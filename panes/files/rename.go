@@ -157,7 +157,7 @@ func parseRenames(folder string, targets []string, text string, escaped bool) ([
 			to = filepath.Join(folder, to)
 		}
 		if taken[to] {
-			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be called %s", line)
+			return nil, api.Errorf(api.CodeInvalid, "rename files: two files would be called %s", line)
 		}
 		taken[to] = true
 		if to != targets[i] {

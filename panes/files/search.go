@@ -47,7 +47,8 @@ func (v *viewer) askSearch() tea.Cmd {
 	return nil
 }
 
-// startSearch searches for the next match. A nil pattern only removes the marks.
+// startSearch marks what re matches in the previewed file, and searches for the matching lines. If re
+// is nil, it only removes the marks.
 func (v *viewer) startSearch(text string, re *regexp.Regexp) tea.Cmd {
 	v.endSearch()
 	v.preview.Search(nil)
@@ -59,12 +60,12 @@ func (v *viewer) startSearch(text string, re *regexp.Regexp) tea.Cmd {
 	ctx, cancel := context.WithCancel(v.env.Context())
 	s.path, s.text, s.stop = v.preview.Path(), text, cancel
 	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: maxHits}
-	find := v.preview.Finder(re, maxHits)
-	return panes.Call(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
+	find := v.preview.Finder(re, maxHits) // nil for UTF-8, which the engine searches itself
+	return panes.Call(ctx, v.env, func(callCtx context.Context, e panes.Engine) (hits []int64, err error) {
 		if find != nil {
-			return find(ctx, fileSource{e})
+			return find(callCtx, fileSource{e})
 		}
-		out, err := e.SearchFiles(ctx, in)
+		out, err := e.SearchFiles(callCtx, in)
 		for _, l := range out.Lines {
 			hits = append(hits, l.Line)
 		}

@@ -194,7 +194,7 @@ func (ts *tabs) fetch() tea.Cmd {
 // saveLast saves the tabs when the user leaves.
 func (ts *tabs) saveLast(ctx context.Context) {
 	text := ts.fileText()
-	if !ts.known || text == ts.written && !ts.writing || ts.folder.path == "" || !ts.env.News().Connected {
+	if !ts.known || (text == ts.written && !ts.writing) || ts.folder.path == "" || !ts.env.News().Connected {
 		return
 	}
 	if e, err := ts.env.Engine(ctx); err == nil {

@@ -141,8 +141,8 @@ func TestTabsAreRestoredAtNextStart(t *testing.T) {
 	}
 }
 
-// A write may still be running when the user leaves. It must not replace the final one, which is
-// newer.
+// A write may still be running when the user leaves. It must not replace the result of the final
+// write, which is newer.
 func TestLateWriteDoesNotReplaceFinalTabs(t *testing.T) {
 	engine := &keepEngine{text: " /a\n>/b\n"}
 	e := &panestest.Env{SessionID: "1", SessionFolder: "/session"}

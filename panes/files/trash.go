@@ -53,7 +53,7 @@ func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {
 		}
 		return "restore"
 	}
-	// The delete key does nothing on the last row, which stands for no file.
+	// The delete key does nothing on the last row, which is not a file.
 	u.Stays = func(c list.Choice) bool { return c.Number == emptyTrash }
 	u.Pick = func(c list.Choice) tea.Cmd {
 		switch {

@@ -83,8 +83,8 @@ type removal struct {
 	rows []api.HistoryRow
 }
 
-// removalsOf returns the calls that delete rows: one call for each command or, if rows stand for
-// single runs, one for each machine.
+// removalsOf returns the calls that delete rows: one call for each command or, if each row is a
+// single run, one for each machine.
 func (a *actions) removalsOf(rows []api.HistoryRow) (removals []removal) {
 	runs := map[string]int{} // index in removals, by machine
 	for _, row := range rows {

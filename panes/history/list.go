@@ -80,7 +80,7 @@ func (l *List) Total() int { return l.total }
 // StoreAnswer, or its error to StoreError. Only one request runs at a time, but a new search does
 // not wait for it.
 func (l *List) NextRequest() (r Request, ok bool) {
-	if l.pending || l.err != nil || l.settled && !l.stale && !l.needsRows() {
+	if l.pending || l.err != nil || (l.settled && !l.stale && !l.needsRows()) {
 		return r, false
 	}
 	r = Request{Input: l.search, generation: l.generation, reset: !l.settled}

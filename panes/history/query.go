@@ -23,8 +23,7 @@ type query struct {
 	chips []filterChip // drawn last
 }
 
-// actorFilters returns the values of the filter by actor. They stand for anyone, the user, and
-// agents.
+// actorFilters returns the values of the filter by actor: for anyone, for the user, and for agents.
 func actorFilters() []string { return []string{"", "person", "agent"} }
 
 // buildInput returns the input of a search for the query, with the machines to search.

@@ -97,7 +97,8 @@ func (u *recall) Draw(h dialog.Host, w, height int) (rows []string, width, x, y 
 	return rows, width, x, 0
 }
 
-// Hints returns the keys that are useful next. If no command was found, only one is.
+// Hints returns the keys that are useful next: only the one that closes the dialog if no command
+// was found.
 func (u *recall) Hints(h dialog.Host) []keymap.Hint {
 	hint := func(a keymap.Action, does string) keymap.Hint { return h.Bindings().Hint(a, does, keymap.ScopeRecall) }
 	leave := hint(keymap.HistoryLeave, "close")

@@ -237,8 +237,8 @@ func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 	return nil
 }
 
-// dismiss removes the item under the cursor, if it is finished work. If it is a standing answer,
-// dismiss revokes that.
+// dismiss removes the item under the cursor, if it is finished work, or revokes it, if it is a
+// standing answer.
 func (b *Inbox) dismiss() tea.Cmd {
 	switch i, at, all := b.findSelected(); {
 	case i.answered != nil:

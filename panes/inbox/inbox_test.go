@@ -143,7 +143,7 @@ func TestInboxListsQuestionsFirstWithTheirScreen(t *testing.T) {
 	}
 }
 
-func TestAnswerForAlwaysIsListedAndTakenBack(t *testing.T) {
+func TestStandingAnswerIsListedAndRevoked(t *testing.T) {
 	d := newTestInbox(t)
 	var undone []string
 	panestest.On(d.env.API.(*panestest.Engine), api.RequestUndo, func(_ context.Context, in api.RequestUndoInput) (api.Request, error) {

@@ -169,7 +169,7 @@ func (d *Dialog) offerActions(name string, all []machineAction) tea.Cmd {
 	return nil
 }
 
-// OpenMachine starts a session on a machine. If the machine is offline, it connects to it instead.
+// OpenMachine starts a session on a machine, or connects to the machine if it is offline.
 func (d *Dialog) OpenMachine(name string) tea.Cmd {
 	if m := d.env.News().Machine(name); m != nil && m.State != api.MachineConnected {
 		return d.connectMachine(name)
@@ -177,8 +177,8 @@ func (d *Dialog) OpenMachine(name string) tea.Cmd {
 	return d.env.StartOn(name)
 }
 
-// connectMachine connects to a machine now. If ssh needs input from the user, it does so in a
-// session.
+// connectMachine connects to a machine now. If ssh needs input from the user, it runs tandem
+// machine connect in a session.
 func (d *Dialog) connectMachine(name string) tea.Cmd {
 	// Connecting may ask for a password or a host key, which needs a terminal.
 	if m := d.env.News().Machine(name); m != nil && m.State == api.MachineNeedsYou {

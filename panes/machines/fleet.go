@@ -192,8 +192,8 @@ func (d *Dialog) askFleetAction(name string) tea.Cmd {
 	})
 }
 
-// showMachine connects the dashboard to a machine of the fleet. After that it calls next, unless
-// that is nil.
+// showMachine connects the dashboard to a machine of the fleet. After that it calls next, which may
+// be nil.
 func (d *Dialog) showMachine(name string, next func() tea.Cmd) tea.Cmd {
 	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", next)
 }

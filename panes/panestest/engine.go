@@ -15,8 +15,8 @@ type Engine struct {
 	operations map[string]func(ctx context.Context, in, out any) error
 }
 
-// NewEngine returns an engine without operations, except that process.logs is served by calls of
-// process.log.
+// NewEngine returns an engine without operations, except for process.logs, which it answers with
+// calls of process.log.
 func NewEngine() *Engine {
 	e := &Engine{operations: map[string]func(ctx context.Context, in, out any) error{}}
 	On(e, api.ProcessLogs, func(ctx context.Context, in api.ProcessLogsInput) (api.ProcessLogsOutput, error) {

@@ -139,7 +139,7 @@ func (l *Layouts) remove(_ context.Context, in api.LayoutRemoveInput) (api.Empty
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.saved[in.Name]; !ok {
-		return api.Empty{}, api.Errorf(api.CodeNotFound, "remove layout %q: there is none", in.Name)
+		return api.Empty{}, api.Errorf(api.CodeNotFound, "remove layout %q: no such layout", in.Name)
 	}
 	delete(l.saved, in.Name)
 	return api.Empty{}, nil

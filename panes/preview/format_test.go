@@ -196,7 +196,7 @@ func TestTIFFIsRotatedToItsOrientation(t *testing.T) {
 	}
 }
 
-// An expiringSource is an in-memory source cancelling its reader's context after some reads.
+// An expiringSource is an in-memory source that cancels its reader's context after some reads.
 type expiringSource struct {
 	memorySource
 	left   int

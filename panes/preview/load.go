@@ -84,7 +84,7 @@ type Source interface {
 func (p *Preview) Next() (r Request, ok bool) {
 	// Make one request at a time. Only a request for painting is replaced by any other.
 	ask := p.nextAsk()
-	if ask == needNothing || p.asked != nil && (p.asked.serial == p.serial && p.asked.ask != needPaint || ask == needPaint) {
+	if ask == needNothing || (p.asked != nil && (ask == needPaint || (p.asked.serial == p.serial && p.asked.ask != needPaint))) {
 		return r, false
 	}
 	p.count++

@@ -73,8 +73,8 @@ func (p *Preview) needsPaint() bool {
 	return false
 }
 
-// linesToPaint returns the visible lines and some lines around them. The lines before index from
-// only give context.
+// linesToPaint returns the visible lines and some lines around them. The lines before the index
+// from are only context.
 func (p *Preview) linesToPaint() (lines []previewLine, from int) {
 	first := max(p.top-p.h, 0)
 	begin := max(first-paintContext, 0)

@@ -138,7 +138,7 @@ func (c *columns) fit(kinds []columnKind) {
 }
 
 // place sets the positions of the columns. The command column gets the rest of the width, without
-// the scrollbar. In a very narrow table there is no room for it.
+// the scrollbar. A very narrow table has no room for that column.
 func (c *columns) place(kinds []columnKind, scrollbar int) {
 	for len(kinds) > 1 {
 		used := leadCells + positionCells - columnGap

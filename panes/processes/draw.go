@@ -16,7 +16,7 @@ import (
 	"tandem/panes/states"
 )
 
-// contents returns what the arrangement must make room for.
+// contents returns the sizes of the parts among which the arrangement divides the view's rows.
 func (p *Pane) contents() contents {
 	c := contents{tableRows: len(p.table.rows), covered: p.logs.search.line.CoveredRows(p.env)}
 	if selected, ok := p.table.Selected(); ok && !p.logs.merged {

@@ -21,7 +21,7 @@ type arrangement struct {
 	charts      *bool // whether charts are shown; nil: if the view is tall enough
 }
 
-// contents are what an arrangement has to fit in.
+// contents describes the parts among which an arrangement divides the view's rows.
 type contents struct {
 	tableRows int      // without the heading
 	covered   int      // rows at the bottom covered by the search line

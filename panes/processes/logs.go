@@ -111,8 +111,8 @@ func (l *logs) closeMerged() {
 }
 
 // lastScreen returns the screen to show in place of the log; nil if the log itself is to be shown.
-// That is so if no full-screen program printed it, if it is merged, or if the user searches or
-// scrolls it.
+// The log is shown if no full-screen program printed it, if it is merged, or if the user searches
+// or scrolls it.
 func (l *logs) lastScreen() *lastScreen {
 	log := l.shown()
 	if log == nil || l.merged || l.screen.lines == nil || l.screen.id != log.ID || !log.Following() {

@@ -98,7 +98,7 @@ func (t *table) arrange() {
 }
 
 // buildRows builds the rows of all projects. If no process has a project file, only one-shot
-// commands have a header. Of a folded project only the header is shown, unless a filter is set.
+// commands have a header. A folded project has only its header, unless a filter is set.
 func (t *table) buildRows() {
 	t.rows, t.matching, t.hidden = make([]tableRow, 0, len(t.all)), make([]*api.Process, 0, len(t.all)), 0
 	headers := t.hasProjects()

@@ -42,7 +42,7 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *look.Look) string 
 	}
 	for i := range all {
 		drawRun(row, &all[i], at, now)
-		// A run does not say whether it was stopped. That is known only of the last one, from the
+		// A run does not say whether it was stopped. That is known only for the last run, from the
 		// state of the process.
 		if end := all[i].EndedAt; end != nil && i == len(all)-1 && p.State == api.StateStopped {
 			row[at(*end)] = runStopped

@@ -105,7 +105,7 @@ func (d *display) appendRow(out []byte, list, page []string, y int, edges layout
 	return d.tabs.BaseTab().Root.AppendRow(out, y, edges)
 }
 
-// preparePanes has every visible pane draw its rows.
+// preparePanes makes every visible pane draw its rows.
 func (d *display) preparePanes(edges layout.Edges) {
 	focused, look := d.focus.pane(), d.env.Look()
 	for _, l := range d.visibleLeaves() {

@@ -338,7 +338,7 @@ func (s *focus) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.
 
 // showNext shows t in place of a pane or tab that is gone. A user who is typing must not type into
 // yet another machine, so the keyboard goes to the next pane on machine or on this one, and
-// otherwise to the list. If the list has the keyboard, it keeps it.
+// otherwise to the list. If the list has the keyboard, the list keeps it.
 func (s *focus) showNext(t *layout.Tab, machine string) {
 	inList := s.inList
 	var l *layout.Node

@@ -169,7 +169,7 @@ func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder strin
 			}
 			return "", near.ID
 		case machine != "":
-			// An empty folder stands for the machine's home directory.
+			// An empty folder means the machine's home directory.
 			return "", ""
 		}
 		return s.FolderOf(nil), ""

@@ -71,7 +71,7 @@ func (m *arranger) showLayout(l api.Layout) (found int) {
 		}
 		changes = append(changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: t.Nodes, Own: own, Name: t.Name})
 		found += (len(t.Nodes) + 1) / 2
-		if focus := t.Nodes[t.Focus].ID; focus != "" && (shown == "" || i == l.Current || l.Floats && own == api.OwnFloat) {
+		if focus := t.Nodes[t.Focus].ID; focus != "" && (shown == "" || i == l.Current || (l.Floats && own == api.OwnFloat)) {
 			shown = focus
 		}
 	}

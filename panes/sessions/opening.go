@@ -27,8 +27,9 @@ func (v *View) openFirst() tea.Cmd {
 	return nil
 }
 
-// findFirst returns the tab to open with, and the leaf in it to focus: of the tabs with a session
-// of this machine, the one shown last, or the next. Both are nil if there is none.
+// findFirst returns the tab to show first, and the leaf in it to focus. It prefers the tab shown
+// last. If that has no session of this machine, it takes the next tab that has one. Both are nil if
+// no tab does.
 func (v *View) findFirst() (*layout.Tab, *layout.Node) {
 	if len(v.Tabs.All) == 0 {
 		return nil, nil

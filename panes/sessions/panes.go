@@ -41,7 +41,7 @@ func (f *Panes) Pane(id string) *terminal.Pane {
 }
 
 // FinalState returns the state of a session after its exit, if its pane has received it; otherwise
-// nil. The news may be behind.
+// nil. The news may not contain the exit yet.
 func (f *Panes) FinalState(id string) *api.Process {
 	if p := f.all[id]; p != nil {
 		return p.FinalState()

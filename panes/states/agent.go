@@ -8,8 +8,8 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// AgentTells reports whether the state of the coding agent in a session is known. It is then shown
-// instead of the terminal's own state.
+// AgentTells reports whether the state of the coding agent in a session is known. The agent's state
+// is then shown instead of the terminal's own state.
 func AgentTells(p *api.Process) bool { return p.Agent != nil && p.Agent.State != api.AgentUnknown }
 
 // SessionGlyph returns the glyph and the ink for a session. They show the state of its coding agent

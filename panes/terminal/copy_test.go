@@ -380,7 +380,7 @@ func TestDragBeyondTheEdgeScrolls(t *testing.T) {
 	}
 }
 
-func TestShiftTakesTheMouseFromAProgram(t *testing.T) {
+func TestShiftKeepsMouseEventsFromAProgram(t *testing.T) {
 	f := screenOf(10, 3, 0, "a")
 	f.Mouse = keys.MouseDrag
 	p, _ := livePane(10, 3, f)

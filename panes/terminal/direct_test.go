@@ -64,7 +64,7 @@ func TestKeysOfAPaneAreEncodedForTheModesOfTheLastFrame(t *testing.T) {
 	}
 }
 
-func TestPastesAndTheMouseOfAPaneGoThroughTheEngine(t *testing.T) {
+func TestPastesAndMouseEventsGoThroughTheEngine(t *testing.T) {
 	for name, send := range map[string]func(*Terminal){
 		"paste": func(p *Terminal) { p.Feed.Type(api.Input{Paste: new("x")}) },
 		"text":  func(p *Terminal) { p.Feed.Type(api.Input{Bytes: []byte("x")}) },
@@ -88,7 +88,7 @@ func TestPastesAndTheMouseOfAPaneGoThroughTheEngine(t *testing.T) {
 	}
 }
 
-func TestPaneGivesTheMasterUpWithItsAttachment(t *testing.T) {
+func TestPaneReleasesTheMasterWhenItsAttachmentEnds(t *testing.T) {
 	p, box := livePane(10, 2, screenOf(10, 2, 0, "$", ""))
 	program := lend(t, p)
 	p.Feed.Type(api.Input{Key: &keys.Key{Code: 'x', Text: "x"}})

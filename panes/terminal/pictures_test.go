@@ -127,7 +127,7 @@ func TestNewAttachmentStartsWithoutPictures(t *testing.T) {
 	}
 }
 
-func TestRepeatedPictureTakesItsMemoryOnce(t *testing.T) {
+func TestRepeatedPictureIsStoredOnce(t *testing.T) {
 	var g gallery
 	large := make([]byte, api.PicturesHeld/2+1)
 	for _, number := range []uint64{1, 1, 2, 3} {

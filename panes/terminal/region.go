@@ -19,9 +19,9 @@ import (
 
 // A Region is the part of the user's terminal that shows a pane, until the next view.
 type Region interface {
-	// ReplaceRows shows the cursor and new rows; "" stands for an unchanged row. urgent says that
-	// the rows contain the echo of a key. If another view has been shown meanwhile, it does nothing
-	// and ok is false.
+	// ReplaceRows shows the cursor and new rows; "" leaves a row unchanged. urgent says that the
+	// rows contain the echo of a key. If another view has been shown meanwhile, ReplaceRows does
+	// nothing and ok is false.
 	ReplaceRows(rows []string, cursor *tea.Cursor, urgent bool) (ok bool)
 }
 

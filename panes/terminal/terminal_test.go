@@ -130,7 +130,7 @@ func TestTerminalFillsItsPane(t *testing.T) {
 	compareRows(t, plainRows(p, 8, 3), []string{"$ ls    ", "漢字漢字", "        "})
 }
 
-func TestSmallerSessionShowsItsEdge(t *testing.T) {
+func TestCellsOutsideSmallerSessionAreDotted(t *testing.T) {
 	p, _ := livePane(8, 4, screenOf(5, 2, 0, "$ ls", "a"))
 	compareRows(t, plainRows(p, 8, 4), []string{"$ ls ···", "a    ···", "········", "········"})
 }
@@ -258,7 +258,7 @@ func TestScrollModeSurvivesAResizeAfterTheWheel(t *testing.T) {
 	}
 }
 
-func TestMouseGoesToAProgramRequestingIt(t *testing.T) {
+func TestMouseEventsGoToAProgramRequestingThem(t *testing.T) {
 	f := screenOf(6, 2, 0, "a")
 	f.Mouse = keys.MouseClick
 	p, box := livePane(6, 2, f)

@@ -16,8 +16,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// ShowLink opens the dialog with a new link. A process that the engine keeps serves the page. It is
-// started if needed, and keeps running after the dashboard has exited.
+// ShowLink opens the dialog with a new link. The page is served by a process that the engine keeps.
+// The process is started if needed, and keeps running after the dashboard has exited.
 func ShowLink(env panes.Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)

@@ -41,8 +41,8 @@ func DrawPrefixKeys(groups []keymap.Group, w, h int, look *look.Look) (rows []st
 	return rows
 }
 
-// PrefixKeyAt returns the action of the row at cell (x, y) of the result of DrawPrefixKeys. ok
-// is false if there is no row or it stands for several keys.
+// PrefixKeyAt returns the action of the row at cell (x, y) of the result of DrawPrefixKeys. ok is
+// false if there is no row, or if the row shows several keys.
 func PrefixKeyAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok bool) {
 	columns, _, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil || x < 0 || y < 0 {
@@ -56,7 +56,8 @@ func PrefixKeyAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok boo
 }
 
 // arrangePrefixKeys divides the keys into columns for w×h cells. key and cell are the widths of the
-// keys and of a whole column. If the keys do not fit, columns is nil.
+// keys and of a whole column. If not all rows fit, the last rows of the longest groups are left
+// out. If the area is too small to show any keys, columns is nil.
 func arrangePrefixKeys(groups []keymap.Group, w, h int) (columns [][]prefixKeyLine, key, cell int) {
 	if w < minPrefixKeysWidth || h < minPrefixKeysHeight || len(groups) == 0 {
 		return nil, 0, 0

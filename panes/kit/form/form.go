@@ -116,7 +116,7 @@ func (f *Form) Paste(_ dialog.Host, text string) tea.Cmd {
 }
 
 // findCompletions returns a command that looks up completions of the focused field; nil if it has
-// none. Lookups run concurrently, so an outdated result may arrive last. It is dropped.
+// none. Lookups run concurrently, so an outdated result may arrive last. Such a result is dropped.
 func (f *Form) findCompletions() tea.Cmd {
 	field, text := f.focused, f.focused.Text()
 	field.common, field.lines = "", nil // of another text

@@ -211,7 +211,7 @@ func TestTransparentPixelsShowTheBackdrop(t *testing.T) {
 	}
 }
 
-func TestShrinkIsTheSameForAnyImageType(t *testing.T) {
+func TestShrinkGivesTheSameResultForAnyImageType(t *testing.T) {
 	img := paintedImage(64, 48, flag)
 	a := Shrink(img, 8, 6)
 	b := Shrink(struct{ image.Image }{img}, 8, 6)

@@ -64,7 +64,7 @@ func (s *Display) AppendUpdate(dst []byte, next Patches, written map[int]bool, e
 	case erased:
 		s.patches.All = nil
 	}
-	if next.Equal(s.patches) && len(written) == 0 && !s.moved || len(next.All) == 0 && len(s.patches.All) == 0 {
+	if (next.Equal(s.patches) && len(written) == 0 && !s.moved) || (len(next.All) == 0 && len(s.patches.All) == 0) {
 		return dst
 	}
 	s.turns++

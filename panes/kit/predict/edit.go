@@ -53,7 +53,7 @@ func (e edit) typeText(text string, width int) (told bool) {
 	if !e.overtype {
 		end = e.textEnd(x)
 	}
-	if x+width > cols || end > x && end+width >= cols || e.overtype && width > 1 {
+	if x+width > cols || (end > x && end+width >= cols) || (e.overtype && width > 1) {
 		return false
 	}
 	rest := e.copyCells(x, end)

@@ -238,7 +238,7 @@ func (p *Predictor) isVisible(now time.Time) bool {
 	}
 	// Older engines do not answer marks.
 	sure := p.confirmed && p.acked > 0
-	return sure && (p.Mode == Always || p.Mode == Auto && (p.slow || p.late))
+	return sure && (p.Mode == Always || (p.Mode == Auto && (p.slow || p.late)))
 }
 
 // NextChange returns the time at which the overlay will change because an answer is late by then;

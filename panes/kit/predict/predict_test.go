@@ -85,7 +85,7 @@ func newTypist(t *testing.T, screen *page) *typist {
 
 func charKey(s string) keys.Key { return keys.Key{Code: keys.Code([]rune(s)[0]), Text: s} }
 
-// typeKeys types characters; < > ^ stand for left, right and backspace.
+// typeKeys types characters; < > ^ are left, right and backspace.
 func (t *typist) typeKeys(text string) {
 	for _, r := range text {
 		k := charKey(string(r))

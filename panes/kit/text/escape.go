@@ -10,8 +10,8 @@ import (
 // EscapesNote explains the escapes of EscapeName to the user.
 const EscapesNote = `\n, \xff and \u202e stand for characters that cannot be shown, \\ for a backslash`
 
-// NeedsEscapes reports whether a name or path cannot be edited as it is. It may hold invalid UTF-8,
-// controls, invisible or direction-changing characters, or spaces at its ends.
+// NeedsEscapes reports whether a name or path cannot be edited as it is, because it has invalid
+// UTF-8, controls, invisible or direction-changing characters, or spaces at its ends.
 func NeedsEscapes(name string) bool {
 	return FileName(name) != name || strings.Trim(name, " ") != name
 }

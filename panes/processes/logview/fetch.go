@@ -72,7 +72,7 @@ func (l *Log) NextRequest() (next *Request, ok bool) {
 	// A running request is replaced only by a jump or, if it waits for more output, by a request of
 	// another kind.
 	r := &l.reader
-	if !ok || r.pending != nil && r.jump == nil && (r.pending.kind != askMore || kind == askMore) {
+	if !ok || (r.pending != nil && r.jump == nil && (r.pending.kind != askMore || kind == askMore)) {
 		return nil, false
 	}
 	if next = r.jump; next == nil {
@@ -114,8 +114,8 @@ func (l *Log) resume() {
 	}
 }
 
-// Run makes the request and returns the answer. It uses nothing of the Log, so it may run
-// concurrently with it.
+// Run makes the request and returns the answer. It does not access the Log, so it may run
+// concurrently with the Log's methods.
 func (r *Request) Run(ctx context.Context, e api.Engine) (a Answer, err error) {
 	switch r.kind {
 	case askBefore:

@@ -10,9 +10,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Log is a log on the screen. It may be huge, so only a window of lines around the visible ones is
-// held. NextRequest returns the next request for lines and AcceptAnswer takes the answer; in
-// between, the request runs in a command and the log stays usable.
+// A Log is a log on the screen. It may be huge, so only a window of lines around the visible ones
+// is held. NextRequest returns the next request for lines and AcceptAnswer takes the answer.
+// Between the two calls the request runs in a command, and the log stays usable.
 type Log struct {
 	ID      string // of the only process
 	Stream  string // "stdout" or "stderr" if they are separate

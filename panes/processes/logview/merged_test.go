@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fakeLogs are logs, by id and stream, that are served as the engine does it.
+// fakeLogs maps ids and streams to logs, which it serves as the engine does.
 type fakeLogs map[string]*fakeLog
 
 func (f fakeLogs) engine() *panestest.Engine {

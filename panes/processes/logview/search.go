@@ -59,7 +59,7 @@ func (l *Log) RestoreView(saved SavedView) {
 
 // Searchable reports whether a search can start: the log has lines, or will never have any.
 func (l *Log) Searchable() bool {
-	return l.reader.known && (len(l.window.lines) > 0 || l.reader.idle) || l.reader.err != nil && l.states[l.ID].Ended()
+	return (l.reader.known && (len(l.window.lines) > 0 || l.reader.idle)) || (l.reader.err != nil && l.states[l.ID].Ended())
 }
 
 // A Result is the result of a search.

@@ -20,7 +20,7 @@ const (
 
 // A window is the part of the logs held in memory: consecutive lines. A line of a single log has
 // its offset in that log. Lines of merged logs get offsets of their own, because a position among
-// them stands for a position in each of the logs.
+// them corresponds to a position in each of the logs.
 type window struct {
 	lines  []heldLine
 	spans  []span // of the lines held, in each log
@@ -84,8 +84,8 @@ func (w *window) index(offset int64) int {
 	return max(i, 0)
 }
 
-// replace drops all lines and holds those of an answer instead. It returns the offset that stands
-// for the requested position, between the lines before and after it.
+// replace drops all lines and holds those of an answer instead. It returns the offset of the
+// requested position, which lies between the lines before and after it.
 func (w *window) replace(a Answer) int64 {
 	at := int64(mergedBase)
 	if !w.merged {

@@ -91,7 +91,7 @@ func (n *Node) TitleAt(y int, leftEdge bool) bool {
 }
 
 // JointPiece returns the character of a vertical border in one row. onLeft and onRight say that a
-// title row meets the border from that side, first that the border starts in this row.
+// title row joins the border on that side. first says that the border starts in this row.
 func JointPiece(onLeft, onRight, first bool) string {
 	switch {
 	case onLeft && onRight && first:

@@ -245,7 +245,7 @@ func (u *update) build(kept api.LayoutTab, nodes []api.LayoutNode) *Tab {
 	return tab
 }
 
-// Neighbour returns the leaf closest to the one with the focus; nil if it is the only one.
+// Neighbour returns the leaf closest to the focused one; nil if the tab has no other leaf.
 func (t *Tab) Neighbour() *Node {
 	return nearestTo(t, slices.DeleteFunc(t.Root.Leaves(nil), func(l *Node) bool { return l == t.Focus }))
 }

@@ -146,8 +146,8 @@ func (n *Node) SplitWith(x Axis, id string) []api.LayoutNode {
 	return []api.LayoutNode{{Axis: x.name(), Share: ShareUnit / 2}, {ID: n.ID}, {ID: id}}
 }
 
-// Neighbour returns the leaf next to n in a direction; of several, the one opposite n's
-// middle. It returns nil at the edge.
+// Neighbour returns the leaf next to n in a direction. If there are several, it returns the one
+// opposite n's middle. It returns nil at the edge.
 func (n *Node) Neighbour(d Direction) *Node {
 	next := slices.DeleteFunc(n.Root().Leaves(nil), func(l *Node) bool { return l == n || !isAdjacent(l.Rect, n.Rect, d) })
 	if len(next) == 0 {
@@ -163,8 +163,9 @@ func (n *Node) NextLeaf(step int) *Node {
 	return all[(slices.Index(all, n)+step+len(all))%len(all)]
 }
 
-// PushBorder moves a border of leaf n by delta cells: the border on the side of direction
-// d or, at the edge of the screen, the opposite one. It returns the split; nil if there is none.
+// PushBorder moves a border of leaf n by delta cells: the border on the side of direction d or, at
+// the edge of the screen, the border on the opposite side. It returns the split whose border was
+// moved; nil if n has neither border.
 func (n *Node) PushBorder(d Direction, delta int) *Node {
 	x := Beside
 	if d == Up || d == Down {

@@ -119,8 +119,8 @@ func (a *attention) classify(before, now *api.Process, at time.Time, long time.D
 	return "", ""
 }
 
-// ReportExit shows a note about who has stopped a visible session, because its pane closes. There
-// is none if the user stopped it in this dashboard.
+// ReportExit shows a note about who has stopped a visible session, because its pane closes. It
+// shows no note if the user stopped the session in this dashboard.
 func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 	if here := p.takeStop(ended); ended.State != api.StateStopped || here {
 		return nil

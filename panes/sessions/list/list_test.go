@@ -175,7 +175,7 @@ func TestNothingMovesWhenACommandRenamesItsSession(t *testing.T) {
 		}
 		p.SetTabs(tabs, "build")
 	}
-	// positions returns the columns of what stands beside the names.
+	// positions returns the columns of everything that is drawn beside the names.
 	positions := func(w int) (all []int) {
 		p.Resize(w, 10)
 		rows := plainRows(p.Draw())
@@ -279,7 +279,7 @@ func TestStripKeepsTheCurrentSessionVisible(t *testing.T) {
 	}
 }
 
-func TestExitedShellHasNotFailed(t *testing.T) {
+func TestExitedShellIsNotShownAsFailed(t *testing.T) {
 	began := time.Unix(1000, 0)
 	at := func(d time.Duration) *time.Time { end := began.Add(d); return &end }
 	status := func(n int) *int { return &n }

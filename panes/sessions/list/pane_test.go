@@ -186,7 +186,7 @@ func TestKillIsRememberedForOneRun(t *testing.T) {
 	if len(p.Trees.killed) > 0 {
 		t.Errorf("after the exit %v are remembered", p.Trees.killed)
 	}
-	// The session was hidden, so its exit did not use up the record that the user stopped it. An
+	// The session was hidden, so its exit did not clear the record that the user stopped it. An
 	// agent stops the next run.
 	again := &e.Known.Processes[2]
 	again.State, again.StartedAt = api.StateRunning, again.StartedAt.Add(time.Hour)

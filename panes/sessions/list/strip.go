@@ -143,8 +143,8 @@ func (l *List) stripCell(i, auto int, look *look.Look) string {
 	return " " + number + glyph + " " + text.Fit(name, nameCells(p, name, auto)) + mark + " "
 }
 
-// StripAt returns the id of the session at column x of a strip of w cells. A sign for more sessions
-// stands for the nearest hidden one.
+// StripAt returns the id of the session at column x of a strip of w cells. On the sign for more
+// sessions it returns the nearest hidden session.
 func (l *List) StripAt(x, w int, look *look.Look) string {
 	w -= text.Width(l.stripFilter(w))
 	first, last, auto := l.stripRange(w, look)

@@ -59,8 +59,8 @@ func (p *Pane) DrawTabBar(w int) string {
 	return b.String() + text.Spaces(w-used)
 }
 
-// TabAt returns the index of the tab at column x of a bar of w cells, or -1. A sign for more tabs
-// stands for the nearest hidden tab.
+// TabAt returns the index of the tab at column x of a bar of w cells, or -1. On the sign for more
+// tabs it returns the nearest hidden tab.
 func (p *Pane) TabAt(x, w int) int {
 	cells, first, last := p.layoutTabs(w)
 	if first > 0 {
