@@ -64,7 +64,7 @@ func (c *clipboard) finishRead(t clipText, err error) tea.Cmd {
 }
 
 // copyText makes text the next paste, here and in other programs. much describes the text's size to
-// the user; if it is empty, the lines or characters are counted. cut is set if text is only the
+// the user; if it is empty, copyText counts the lines or characters. cut is set if text is only the
 // start of what was selected.
 func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	c.serial++

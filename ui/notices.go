@@ -87,10 +87,10 @@ func isFailing(p *api.Process) bool {
 const maxAnnounced = 1000
 
 // announceRequests reports the first new request. A request that was not listed for a while,
-// because its engine could not be reached, is not new when it comes back. key is the text with the
-// key that answers the request. listed is set if the dialog of requests is open: it counts the new
-// one already, so only the desktop is notified. That dialog is never opened here, as it would take
-// the user's next keys as an answer.
+// because its engine could not be reached, is not new when it is listed again. key is the text that
+// names the key for answering the request. listed is set if the dialog of requests is open: it
+// counts the new request already, so only the desktop is notified. That dialog is never opened
+// here, as it would take the user's next keys as an answer.
 func (n *notices) announceRequests(now []api.Request, key string, listed bool) tea.Cmd {
 	var first *api.Request
 	for i := range now {

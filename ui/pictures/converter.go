@@ -1,7 +1,6 @@
-// Package pictures shows a program's pictures on a terminal that receives the program's
-// own output but does not support the protocol they use. It converts kitty's protocol to
-// sixels, sixels to kitty's protocol, and either to half blocks. Attach and the player of
-// recordings use it.
+// Package pictures shows a program's pictures on a terminal that receives the program's own output
+// but does not support the protocol of its pictures. It converts kitty's protocol to sixels, sixels
+// to kitty's protocol, and either to half blocks. Attach and the player of recordings use it.
 package pictures
 
 import (

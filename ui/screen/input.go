@@ -47,10 +47,10 @@ func (e Event) Split() []Event {
 	return all
 }
 
-// An Input decodes what is read from the terminal. It types keys at once, by its shortcut, or queues
-// events in order for Update: keys, mouse events and pastes. Only the rest, the terminal's replies,
-// goes on to Bubble Tea. So only a lone escape waits for a timeout, alt+key is one key, and a paste
-// keeps its bytes.
+// An Input decodes what is read from the terminal. It types keys at once, by its shortcut, or
+// queues events in order for Update: keys, mouse events and pastes. It passes only the terminal's
+// replies on to Bubble Tea. Therefore only a lone escape waits for a timeout, alt+key is one key,
+// and a paste keeps its bytes.
 type Input struct {
 	Notify  func() // called when the queue has grown; must not block
 	decoder keys.Decoder

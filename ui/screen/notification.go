@@ -13,9 +13,9 @@ import (
 // maxNotice is the maximum width of a notification in cells.
 const maxNotice = 160
 
-// notifySequence returns the sequence that makes the terminal notify the desktop. Only the
-// terminal's name tells which of three it supports: OSC 99 is kitty's and foot's, OSC 777
-// that of urxvt and VTE, OSC 9 everyone else's. A terminal supporting none shows nothing.
+// notifySequence returns the sequence that makes the terminal notify the desktop. There are three
+// such sequences, and only the terminal's name tells which one it supports: kitty and foot use OSC
+// 99, urxvt and VTE OSC 777, all others OSC 9. A terminal supporting none shows nothing.
 func notifySequence(text string, getenv func(string) string) string {
 	text = noticeText(text)
 	name := getenv("TERM")

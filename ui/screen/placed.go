@@ -57,10 +57,10 @@ type pictureChange struct{ before, put []byte }
 
 func (t *pictureChange) isVisible() bool { return len(t.put) > 0 }
 
-// changeTo changes the picture, and shows a damaged one again. Sixels belong to the cells
-// and vanish when those are written. After erasing the screen a terminal has neither shown
-// nor stored pictures of kitty's protocol: kitty and Ghostty delete those removed from the
-// screen by ED 2.
+// changeTo changes the picture, and shows a damaged one again. Sixels belong to the cells and
+// vanish when those are written. After the screen is erased, a terminal has neither shown nor
+// stored pictures of kitty's protocol, because kitty and Ghostty delete the pictures that ED 2
+// removes from the screen.
 func (p *terminalPicture) changeTo(next Placement, hurt, erased bool) (t pictureChange) {
 	if next == p.shown && !hurt && !erased {
 		return t

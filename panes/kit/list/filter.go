@@ -26,8 +26,8 @@ func cutPrefixed(filter, prefix string) (value, rest string) {
 	return value, strings.Join(words, " ")
 }
 
-// OnHost reports whether a machine matches host, the value of host: in a filter. machine is "" for
-// this machine, whose name in filters is "here".
+// OnHost reports whether a machine matches host, the value of the word host: in a filter. machine
+// is "" for this machine, whose name in filters is "here".
 func OnHost(host, machine string) bool {
 	if machine == "" {
 		machine = "here"

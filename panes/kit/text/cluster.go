@@ -85,7 +85,8 @@ func IsControl(cluster string) bool {
 }
 
 // loneIndicator returns the letter to show for half a flag, because such a half could merge with a
-// following one, and terminals disagree about its width. rest is what follows first in the cluster.
+// following one, and terminals disagree about its width. rest is the part of the cluster after
+// first.
 func loneIndicator(first rune, rest string) (letter string, ok bool) {
 	second, _ := utf8.DecodeRuneInString(rest)
 	if !isIndicator(first) || isIndicator(second) {

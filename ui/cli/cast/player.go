@@ -88,8 +88,8 @@ func (p *player) writeOutput(ctx context.Context, text string, keys <-chan byte)
 	return nil
 }
 
-// wait waits until the next event is due, and handles keys meanwhile. left is the time until then
-// as recorded, which passes at the current speed. wait makes up for the delay of the previous
+// wait waits until the next event is due, and handles keys meanwhile. left is the recorded time
+// until that event, which passes at the current speed. wait makes up for the delay of the previous
 // event.
 func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte) error {
 	left -= time.Duration(float64(min(p.late, maxCatchUp)) * p.speed)

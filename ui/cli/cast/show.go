@@ -18,8 +18,8 @@ import (
 const queryTimeout = time.Second
 
 // A screen is the terminal for playback, with its support for pictures. Sixels are passed through
-// if the terminal supports them. Kitty's pictures, which would stay in the terminal, and
-// unsupported ones are converted, beginning with the first picture.
+// if the terminal supports them. Pictures of kitty's protocol, which would stay in the terminal,
+// and unsupported pictures are converted, beginning with the first picture.
 type screen struct {
 	tty          *os.File
 	wanted       string // how to show pictures, as in the configuration

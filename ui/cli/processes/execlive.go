@@ -121,8 +121,8 @@ func (l *liveExec) stop(ctx context.Context, s syscall.Signal) error {
 	return err
 }
 
-// finish prints the rest of the output and returns the command's exit status. read means that
-// output has been printed from the logs, stopped is the signal to this program that stopped it.
+// finish prints the rest of the output and returns the command's exit status. read says that output
+// has been printed from the logs. stopped is the signal to this program that stopped the command.
 func (l *liveExec) finish(ctx context.Context, answer execAnswer, read bool, stopped syscall.Signal) error {
 	status := &output.ExitError{Status: output.StatusSignal + int(stopped)}
 	err := answer.err

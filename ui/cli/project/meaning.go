@@ -14,7 +14,8 @@ import (
 
 // ResolveNames resolves refs in the project of the file at path. It replaces a ref by the process's
 // id if the engine could find another process by that name; otherwise the ref stays. complete says
-// that a ref may be the beginning of a name. It calls tell about names shared with another process.
+// that a ref may be the beginning of a name. If another process has the same name, ResolveNames
+// calls tell.
 func ResolveNames(path string, list []api.Process, refs []string, complete bool, tell func(format string, args ...any)) []string {
 	means := slices.Clone(refs)
 	for i, ref := range refs {

@@ -36,8 +36,8 @@ func sandboxHere() doctor.Sandbox {
 var registries = []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org"}
 
 // workProfile returns a sandbox profile for agents that work in dir. They may write to the
-// repository around it, the existing caches of Go, npm and pip, and the temporary folder. They may
-// not read the existing files of findSecrets.
+// repository around dir, the existing caches of Go, npm and pip, and the temporary folder. They may
+// not read the existing files that findSecrets returns.
 func workProfile(dir string) ([]byte, error) {
 	p := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: registries, DeniedDomains: []string{}}}
 	home, err := os.UserHomeDir()

@@ -42,8 +42,8 @@ type Client struct {
 
 // ownCommands are the commands of a client's program that change its settings. The functions return
 // the arguments for a scope, user or project. The command of Gemini CLI is not used, because it
-// replaces the variables in all servers' entries by their values. Nor are commands that ask
-// questions (Copilot CLI, opencode).
+// replaces the variables in the entries of all servers by their values. The commands of Copilot CLI
+// and opencode are not used either, because they ask questions.
 type ownCommands struct {
 	project bool // the program can change a project's settings too
 	add     func(scope string, entry fields) []string

@@ -50,10 +50,10 @@ func (s *Shell) readInput(ctx context.Context, interrupts <-chan os.Signal, inpu
 	}
 }
 
-// interruptsAsText makes a terminal deliver ctrl+c as the end of a line instead of a signal: a
-// signal can overtake, or be overtaken by, the text typed around it, and would then interrupt the
-// wrong command. Other signal keys do nothing at a prompt, as in every shell. It returns false if
-// fd is not a terminal.
+// interruptsAsText makes a terminal deliver ctrl+c as the end of a line instead of a signal. A
+// signal may arrive before or after the text typed around it, and would then interrupt the wrong
+// command. Other signal keys do nothing at a prompt, as in every shell. ok is false if fd is not a
+// terminal.
 func interruptsAsText(fd int) (restore func(), ok bool) {
 	old, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
