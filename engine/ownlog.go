@@ -14,8 +14,8 @@ import (
 // starts an engine. Only one old log is kept.
 const maxOwnLog = 1 << 20
 
-// An ownLog is the engine's standard error, directed to engine.log by the keeper. It limits the log
-// while the engine runs.
+// An ownLog limits the size of engine.log while the engine runs. The keeper directs the engine's
+// standard error to that file.
 type ownLog struct {
 	path  string
 	out   *os.File // standard error, except in tests

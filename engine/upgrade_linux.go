@@ -80,7 +80,7 @@ func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool,
 // upgradeByForce asks the keeper to replace an engine that does not stop. Without a keeper, the
 // engine goes on, because no other process has the terminals.
 func (e *engine) upgradeByForce(next *os.File) {
-	e.log.Error("the engine did not finish in time to be upgraded; the keeper replaces it")
+	e.log.Error("the engine did not stop in time for the upgrade; the keeper replaces it")
 	client := e.host.Link.Current()
 	if client == nil {
 		return

@@ -53,7 +53,7 @@ var (
 type SessionExecInput struct {
 	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Command   string `json:"command" jsonschema:"command line, or several lines" audit:"typed"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command keeps running in the session"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default 30000, at most 300000; the command then keeps running in the session"`
 	MaxOutput int    `json:"max_output,omitempty" jsonschema:"maximum bytes of output, from its end; default 64 KiB, at most 16 MiB"`
 }
 
@@ -62,7 +62,7 @@ type SessionExecOutput struct {
 	Output      string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
 	Dropped     int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
 	ExitCode    *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
-	DurationMS  float64 `json:"duration_ms" jsonschema:"run time; if it is still running, the time so far"`
+	DurationMS  float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
 	TimedOut    bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
 	Waits       string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
 	Question    string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
@@ -91,7 +91,7 @@ type SessionWaitInput struct {
 	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input appears to have taken effect: a program waits for input again and prints nothing"`
 	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which its program, or a process started by it, must listen"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this many milliseconds"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and maximum: 50000 per call"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 }
 
 // SessionWaitOutput is the output of session.wait.
@@ -143,7 +143,7 @@ type Ownership struct {
 
 // A Request is an agent's question to the user: may it make this call?
 type Request struct {
-	ID        string     `json:"id" jsonschema:"of the request"`
+	ID        string     `json:"id" jsonschema:"id of the request"`
 	Actor     string     `json:"actor" jsonschema:"the agent's own name and version"`
 	Agent     string     `json:"agent,omitempty" jsonschema:"the user's name for the agent: the name of its token, or the one given with --as"`
 	Tool      string     `json:"tool" jsonschema:"the tool to call"`
@@ -213,7 +213,7 @@ type RequestUndoInput struct {
 
 // RequestAnswerInput is the input of request.answer.
 type RequestAnswerInput struct {
-	ID     string `json:"id" jsonschema:"of the request"`
+	ID     string `json:"id" jsonschema:"id of the request"`
 	Allow  bool   `json:"allow" jsonschema:"true to allow it, false to deny it"`
 	Always bool   `json:"always,omitempty" jsonschema:"repeat this answer to the same call of this agent until the engine stops"`
 	Reason string `json:"reason,omitempty" jsonschema:"reason to pass on to the agent"`
@@ -234,7 +234,7 @@ type AuditEntry struct {
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
 	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: still running, or the engine was killed meanwhile"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
-	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
+	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call in milliseconds"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`
 }
 

@@ -59,22 +59,22 @@ type FileMove struct {
 type FilesTransferInput struct {
 	FileScope
 	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (from the trash), delete (permanently, folders recursively), extract (zip, tar, also compressed with gzip or bzip2, and single files so compressed) or pack (all items into the same path: .zip, .tar, .tar.gz or .tgz)"`
-	Items    []FileMove `json:"items" jsonschema:"in this order"`
-	Conflict string     `json:"conflict,omitempty" jsonschema:"if a target exists: skip, replace (the existing file goes to the trash) or keep (both); without it nothing is started"`
-	Large    bool       `json:"large,omitempty" jsonschema:"extract only: no limit on the unpacked size; otherwise it fails above 1 GB or 20 times the archive, whichever is more, and above 100,000 files"`
+	Items    []FileMove `json:"items" jsonschema:"items to transfer, in order"`
+	Conflict string     `json:"conflict,omitempty" jsonschema:"what to do if a target exists: skip, replace (the existing file goes to the trash) or keep (both); default: start nothing"`
+	Large    bool       `json:"large,omitempty" jsonschema:"extract only: do not limit the unpacked size; by default, extracting fails above 1 GB or 20 times the archive, whichever is more, and above 100,000 files"`
 }
 
 // FilesTransferOutput is the output of files.transfer.
 type FilesTransferOutput struct {
 	Job       string   `json:"job,omitempty" jsonschema:"id of the started transfer"`
-	Conflicts []string `json:"conflicts,omitempty" jsonschema:"existing targets; then nothing was started"`
+	Conflicts []string `json:"conflicts,omitempty" jsonschema:"targets that already exist; if there are any, nothing was started"`
 }
 
 // FileJobInput names a transfer.
 type FileJobInput struct {
 	FileScope
-	ID     string `json:"id" jsonschema:"of the transfer"`
-	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for it to end, in milliseconds"`
+	ID     string `json:"id" jsonschema:"id of the transfer"`
+	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for it to end"`
 }
 
 // States of a FileJob.
@@ -87,7 +87,7 @@ const (
 
 // A FileJob is a transfer. It can be looked up until ten minutes after its end.
 type FileJob struct {
-	ID      string      `json:"id" jsonschema:"of the transfer"`
+	ID      string      `json:"id" jsonschema:"id of the transfer"`
 	Kind    string      `json:"kind" jsonschema:"copy, move, trash, restore, delete, extract or pack"`
 	State   string      `json:"state" jsonschema:"running, done, failed or cancelled"`
 	Bytes   int64       `json:"bytes" jsonschema:"bytes copied or packed so far; bytes read when extracting"`

@@ -15,8 +15,8 @@ const (
 // itself, and then passes the question back to policy.check.
 type Question struct {
 	Operations []string  `json:"operations" jsonschema:"the operations to allow"`
-	Subjects   []Subject `json:"subjects,omitempty" jsonschema:"what they would run, read or change"`
-	Write      bool      `json:"write,omitempty" jsonschema:"they change something"`
+	Subjects   []Subject `json:"subjects,omitempty" jsonschema:"what the operations would run, read or change"`
+	Write      bool      `json:"write,omitempty" jsonschema:"the operations change something"`
 	Request    Request   `json:"request" jsonschema:"the question as the user would see it"`
 }
 
@@ -25,7 +25,7 @@ type Question struct {
 // policy.end.
 type PolicyCheckInput struct {
 	Operations []string  `json:"operations" jsonschema:"the operations of the call"`
-	Subjects   []Subject `json:"subjects,omitempty" jsonschema:"what they run, read or change"`
+	Subjects   []Subject `json:"subjects,omitempty" jsonschema:"what the operations run, read or change"`
 	Write      bool      `json:"write,omitempty" jsonschema:"the call changes something"`
 	Host       string    `json:"host,omitempty" jsonschema:"the machine on which to do it, if not this one"`
 	Answer     string    `json:"answer,omitempty" jsonschema:"allow or deny: the user's answer in the agent's own program; only from the server of an agent that may ask there"`

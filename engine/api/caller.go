@@ -32,8 +32,8 @@ type Caller struct {
 	Origin  Origin   // its machine, if not this one; Peer is then the bridge
 }
 
-// A Peer is the process at the other end of a connection to the engine's socket, when the
-// connection was made. The zero value stands for any other connection.
+// A Peer is the process that opened a connection to the engine's socket, as it was at that time. It
+// is zero for any other connection.
 type Peer struct {
 	PID int
 	UID int

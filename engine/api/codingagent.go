@@ -60,7 +60,7 @@ func (a *CodingAgent) NeedsAttention() bool {
 // AgentSeenInput is the input of agent.seen.
 type AgentSeenInput struct {
 	ID    string    `json:"id" jsonschema:"id, unique prefix of an id, or name of the session"`
-	Since time.Time `json:"since" jsonschema:"the agent's since that the user has seen; later work stays unseen"`
+	Since time.Time `json:"since" jsonschema:"value of the agent's since field when the user looked; work finished later stays unseen"`
 }
 
 // AgentReportInput is the input of agent.report.
@@ -110,7 +110,7 @@ type AgentWaitInput struct {
 	IDs       []string     `json:"ids,omitempty" jsonschema:"ids or names of sessions; default all"`
 	States    []AgentState `json:"states" jsonschema:"any of working, blocked, done and idle"`
 	After     time.Time    `json:"after,omitzero" jsonschema:"only states entered after this time"`
-	TimeoutMS int          `json:"timeout_ms,omitempty" jsonschema:"default and maximum: 50000 per call"`
+	TimeoutMS int          `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 }
 
 // AgentWaitOutput is the output of agent.wait.

@@ -86,7 +86,7 @@ type FilesReadInput struct {
 type FilesReadOutput struct {
 	Path       string `json:"path" jsonschema:"absolute"`
 	Kind       string `json:"kind" jsonschema:"text, image or binary, by content"`
-	MIME       string `json:"mime,omitempty" jsonschema:"of an image"`
+	MIME       string `json:"mime,omitempty" jsonschema:"media type of an image"`
 	Size       int64  `json:"size" jsonschema:"size of the whole file in bytes"`
 	Text       string `json:"text,omitempty" jsonschema:"the lines, or the bytes if they are UTF-8"`
 	Data       []byte `json:"data,omitempty" jsonschema:"base64: a whole image, or bytes that are not UTF-8"`
@@ -95,7 +95,7 @@ type FilesReadOutput struct {
 	TotalLines int64  `json:"total_lines,omitempty" jsonschema:"lines of the file"`
 	ReadBytes  int64  `json:"read_bytes" jsonschema:"bytes of the file returned"`
 	Cut        string `json:"cut,omitempty" jsonschema:"why the output ends early: limit (the caller's), lines, bytes, or line (the first line alone exceeds the limit)"`
-	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"with cut line: its length"`
+	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"if cut is line: length of the first line in bytes"`
 }
 
 func (o *FilesReadOutput) Bulk() []Member {
@@ -129,7 +129,7 @@ type FilesWriteInput struct {
 type FilesWriteOutput struct {
 	Path     string `json:"path" jsonschema:"absolute"`
 	Written  int64  `json:"written" jsonschema:"bytes written by this call"`
-	Size     int64  `json:"size" jsonschema:"of the file now"`
+	Size     int64  `json:"size" jsonschema:"size of the file after this call, in bytes"`
 	Replaced bool   `json:"replaced,omitempty" jsonschema:"a file existed before"`
 }
 
@@ -145,7 +145,7 @@ type FileEdit struct {
 type FilesEditInput struct {
 	FileScope
 	Path  string     `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Edits []FileEdit `json:"edits" jsonschema:"in this order"`
+	Edits []FileEdit `json:"edits" jsonschema:"replacements to make, in order"`
 }
 
 // FilesEditOutput is the output of files.edit.
@@ -157,7 +157,7 @@ type FilesEditOutput struct {
 // FilesWriteOutputInput is the input of files.write_output. The file is
 // ~/outputs/YYYYMMDDHHMMSS-NAME.md or .json, with -1, -2, … added if it exists.
 type FilesWriteOutputInput struct {
-	Name    string `json:"name" jsonschema:"without folder and extension"`
+	Name    string `json:"name" jsonschema:"name of the report, without folder and extension"`
 	Content string `json:"content" jsonschema:"the report"`
 	Format  string `json:"format,omitempty" jsonschema:"markdown or json; default markdown"`
 }
@@ -172,9 +172,9 @@ type FileInfo struct {
 	ToFile   bool      `json:"to_file,omitempty" jsonschema:"a link to a file"`
 	Broken   bool      `json:"broken,omitempty" jsonschema:"a broken link"`
 	Size     int64     `json:"size" jsonschema:"bytes"`
-	Mode     string    `json:"mode" jsonschema:"permission bits in octal, 0644"`
-	Modified time.Time `json:"modified" jsonschema:"of the content"`
-	Accessed time.Time `json:"accessed" jsonschema:"last read"`
+	Mode     string    `json:"mode" jsonschema:"permission bits in octal, for example 0644"`
+	Modified time.Time `json:"modified" jsonschema:"time of the last change of the content"`
+	Accessed time.Time `json:"accessed" jsonschema:"time of the last read"`
 	ID       string    `json:"id,omitempty" jsonschema:"identifies a folder, or the one that a link leads to, for root_id; not in listings"`
 	Owner    string    `json:"owner,omitempty" jsonschema:"user name or number; stat only"`
 	Group    string    `json:"group,omitempty" jsonschema:"group name or number; stat only"`
@@ -224,7 +224,7 @@ type FilesMoveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"file or folder to move or copy"`
 	To        string `json:"to" jsonschema:"its new path, not its new folder"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; otherwise conflict"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file instead of failing with conflict"`
 }
 
 // FilesSetInput is the input of files.set: the metadata that a copy should keep.
@@ -276,7 +276,7 @@ type FilesGrepOutput struct {
 	Matches int        `json:"matches" jsonschema:"number of matching lines"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
-	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if path itself is a binary file, with matches but no lines"`
+	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if path itself is a binary file, whose matches are counted but not returned as lines"`
 	File    bool       `json:"file,omitempty" jsonschema:"the path searched is a file, and the paths of lines are its name"`
 }
 

@@ -54,7 +54,7 @@ func (m FleetMachine) LabelText(separator string, without ...string) string {
 type FleetSelf struct {
 	Kind  string `json:"kind" jsonschema:"machine or person"`
 	Name  string `json:"name" jsonschema:"as invited"`
-	Role  string `json:"role,omitempty" jsonschema:"of a person: read, operate or admin"`
+	Role  string `json:"role,omitempty" jsonschema:"role of a person: read, operate or admin"`
 	Error string `json:"error,omitempty" jsonschema:"why there is no connection to the hub"`
 }
 

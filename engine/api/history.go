@@ -48,7 +48,7 @@ type Command struct {
 	Command    string    `json:"command" jsonschema:"the command line; secrets in it are replaced by ***"`
 	CWD        string    `json:"cwd" jsonschema:"folder it ran in; empty if unknown"`
 	StartedAt  time.Time `json:"started_at" jsonschema:"when it began"`
-	DurationMS int64     `json:"duration_ms" jsonschema:"run time; -1 if unknown or still running"`
+	DurationMS int64     `json:"duration_ms" jsonschema:"run time in milliseconds; -1 if unknown or still running"`
 	ExitCode   *int      `json:"exit_code" jsonschema:"null if unknown, killed by a signal, or still running"`
 	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
 	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it was stopped on request, which is not a failure"`
@@ -77,7 +77,7 @@ type HistorySearchInput struct {
 	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
-	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask, empty text for this one; none: only this one"`
+	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask; an empty name means this machine; default: only this machine"`
 	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: do not wait for slow ones; a history event follows their answers"`
 }
 
@@ -94,7 +94,7 @@ type HistorySearchOutput struct {
 	Rows  []HistoryRow `json:"rows" jsonschema:"best match first, the newer first among equals"`
 	Total int          `json:"total" jsonschema:"number of matching rows, including those beyond the limit"`
 
-	Missing []HostError `json:"missing,omitempty" jsonschema:"with hosts: machines not searched"`
+	Missing []HostError `json:"missing,omitempty" jsonschema:"machines of hosts that could not be searched"`
 }
 
 // HistoryAddInput is the input of history.add.
@@ -102,7 +102,7 @@ type HistoryAddInput struct {
 	Command    string     `json:"command" jsonschema:"the command line"`
 	CWD        string     `json:"cwd,omitempty" jsonschema:"folder it ran in"`
 	StartedAt  *time.Time `json:"started_at,omitempty" jsonschema:"default now"`
-	DurationMS *int64     `json:"duration_ms,omitempty" jsonschema:"how long it ran"`
+	DurationMS *int64     `json:"duration_ms,omitempty" jsonschema:"run time in milliseconds"`
 	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"how it ended"`
 	Actor      string     `json:"actor,omitempty" jsonschema:"who ran it; default the caller"`
 }
@@ -171,9 +171,9 @@ type HistoryStatsOutput struct {
 	Total    int         `json:"total" jsonschema:"runs"`
 	Unique   int         `json:"unique" jsonschema:"different command lines"`
 	Failed   int         `json:"failed" jsonschema:"runs that failed"`
-	Programs []NameCount `json:"programs" jsonschema:"first words, most often run first"`
-	Commands []NameCount `json:"commands" jsonschema:"command lines, most often run first"`
-	Folders  []NameCount `json:"folders" jsonschema:"folders, those with most runs first"`
+	Programs []NameCount `json:"programs" jsonschema:"first words of command lines, most frequent first"`
+	Commands []NameCount `json:"commands" jsonschema:"command lines, most frequent first"`
+	Folders  []NameCount `json:"folders" jsonschema:"folders, most runs first"`
 	Actors   []NameCount `json:"actors" jsonschema:"actors, most runs first"`
 	Failures []NameCount `json:"failures" jsonschema:"command lines that failed, most often first"`
 	Days     []NameCount `json:"days" jsonschema:"starts per day, as 2026-11-20 in the engine's time zone, newest first"`

@@ -40,7 +40,7 @@ type Layout struct {
 // then its second half.
 type LayoutTab struct {
 	Name  string       `json:"name,omitempty" jsonschema:"name given by the user; if empty, the tab shows the programs running in its panes"`
-	Nodes []LayoutNode `json:"nodes" jsonschema:"splits and panes: each split before its first half, and that before the second"`
+	Nodes []LayoutNode `json:"nodes" jsonschema:"splits and panes in preorder: each split is followed by its first half, then by its second"`
 	Focus int          `json:"focus,omitempty" jsonschema:"index of the focused pane"`
 }
 
@@ -67,7 +67,7 @@ type SavedLayout struct {
 // LayoutGetOutput is the output of layout.get.
 type LayoutGetOutput struct {
 	Current  *Layout       `json:"current,omitempty" jsonschema:"the layout; open sessions missing in it have tabs of their own after the others"`
-	Revision int64         `json:"revision" jsonschema:"number of current, increased by each change; 0 if there is none"`
+	Revision int64         `json:"revision" jsonschema:"revision of current, increased by each change; 0 without a layout"`
 	Saved    []SavedLayout `json:"saved" jsonschema:"saved layouts, by name"`
 }
 
@@ -191,7 +191,7 @@ func checkNodes(nodes []LayoutNode) error {
 		split := n.Axis == AxisBeside || n.Axis == AxisBelow
 		switch {
 		case open == 0:
-			return errors.New("has more nodes than its splits have halves")
+			return errors.New("has too many nodes for its splits")
 		case !split && n.Axis != "":
 			return fmt.Errorf("has a node %d with axis %q; must be beside or below", i, n.Axis)
 		case n.Share < 0 || n.Share > LayoutShare:
@@ -203,7 +203,7 @@ func checkNodes(nodes []LayoutNode) error {
 		}
 	}
 	if open != 0 {
-		return errors.New("has fewer nodes than its splits have halves")
+		return errors.New("has too few nodes for its splits")
 	}
 	return nil
 }

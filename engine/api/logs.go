@@ -18,7 +18,7 @@ type ProcessLogsInput struct {
 	Partial  bool        `json:"partial,omitempty" jsonschema:"return the unfinished last lines too; next_cursor stays before them"`
 	Max      int         `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
 	Lines    int         `json:"lines,omitempty" jsonschema:"maximum number of lines; default: any"`
-	WaitMS   int         `json:"wait_ms,omitempty" jsonschema:"how long to wait for lines or the end of a log; at most 50000"`
+	WaitMS   int         `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for lines or the end of a log; at most 50000"`
 	Grep     string      `json:"grep,omitempty" jsonschema:"regular expression (RE2): instead of lines, return the position of the next line that matches"`
 }
 

@@ -40,7 +40,7 @@ var (
 
 // MachineListInput is the input of machine.list.
 type MachineListInput struct {
-	WaitMS int `json:"wait_ms,omitempty" jsonschema:"maximum wait for machines being connected"`
+	WaitMS int `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait at most for machines being connected"`
 }
 
 // MachineListOutput is the output of machine.list, sorted by name.

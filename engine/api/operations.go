@@ -315,5 +315,5 @@ type SessionRenameInput struct {
 	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Name string `json:"name" jsonschema:"the new name"`
 
-	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this change is based on; conflict if changed since; 0 for any"`
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this change is based on; fails with conflict if it has changed since; 0 for any revision"`
 }

@@ -41,7 +41,7 @@ type Process struct {
 	Name    string   `json:"name" jsonschema:"unique among running sessions and processes"`
 	State   State    `json:"state" jsonschema:"waiting, starting, running, backoff, stopping, stopped, exited or failed"`
 	PID     int      `json:"pid" jsonschema:"process id; 0 unless a child is alive"`
-	LastPID int      `json:"last_pid,omitempty" jsonschema:"without a child: the process id of the last one"`
+	LastPID int      `json:"last_pid,omitempty" jsonschema:"process id of the last child, if none is alive"`
 	CWD     string   `json:"cwd" jsonschema:"folder it was started in; for a session, the one last reported by its program"`
 	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell, with secrets replaced by ***"`
 	Argv    []string `json:"argv" jsonschema:"program and arguments, with secrets replaced by ***"`
@@ -58,7 +58,7 @@ type Process struct {
 	ExitSignal  string       `json:"exit_signal,omitempty" jsonschema:"the signal that killed it, for example SIGKILL"`
 	ExitUnknown bool         `json:"exit_unknown,omitempty" jsonschema:"its exit status was not observed"`
 	Error       string       `json:"error,omitempty" jsonschema:"why it failed"`
-	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"in waiting: the dependencies not met yet"`
+	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"while waiting: the dependencies not met yet"`
 	EndedBy     string       `json:"ended_by,omitempty" jsonschema:"if stopped: who requested it, person (the user) or agent:NAME/VERSION"`
 
 	Revision    int64        `json:"revision,omitempty" jsonschema:"increased by each process.update and session.rename"`
@@ -164,7 +164,7 @@ type Terminal struct {
 	Rows    int    `json:"rows" jsonschema:"height in cells"`
 	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
 	Rang    bool   `json:"rang" jsonschema:"the bell rang while no viewer had the focus, and no viewer has had it or typed since"`
-	Notice  string `json:"notice,omitempty" jsonschema:"the last desktop notification of the program (OSC 9, 99, 777), until a viewer types"`
+	Notice  string `json:"notice,omitempty" jsonschema:"the program's last desktop notification (OSC 9, 99 or 777); cleared when a viewer types"`
 	Notices int    `json:"notices,omitempty" jsonschema:"number of its notifications"`
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`
 	Typist  string `json:"typist" jsonschema:"name of the last client to type"`

@@ -31,7 +31,7 @@ func ParsePolicy(text string) (p Policy, ok bool) {
 type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure or always; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
-	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
+	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"milliseconds before the first restart, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
 	FixedDelay   bool   `json:"fixed_delay,omitempty" jsonschema:"each delay is delay_ms"`
 	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes besides 0 that count as success"`
 }
@@ -42,7 +42,7 @@ type Readiness struct {
 	Port      int      `json:"port,omitempty" jsonschema:"TCP port that must accept connections on the loopback interface"`
 	HTTP      string   `json:"http,omitempty" jsonschema:"URL that must respond with http_status"`
 	Command   []string `json:"command,omitempty" jsonschema:"program and arguments of a command that must exit with 0"`
-	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"time until the check fails; default 60000"`
+	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"milliseconds until the check counts as failed; default 60000"`
 
 	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"expected status of http; default: any from 200 to 299"`
 	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to http"`
@@ -66,8 +66,8 @@ func (s *Sandbox) UnmarshalJSON(text []byte) error {
 // SandboxFilesystem lists absolute paths. A folder includes everything below it. The JSON names,
 // like those of SandboxNetwork, are the same as in sandbox-runtime.
 type SandboxFilesystem struct {
-	DenyRead   []string `json:"denyRead" jsonschema:"not readable; everything else is"`
-	AllowWrite []string `json:"allowWrite" jsonschema:"writable; nothing else is"`
+	DenyRead   []string `json:"denyRead" jsonschema:"paths that cannot be read; all others can"`
+	AllowWrite []string `json:"allowWrite" jsonschema:"paths that can be written; no others can"`
 	DenyWrite  []string `json:"denyWrite" jsonschema:"exceptions to allowWrite"`
 }
 
@@ -122,7 +122,7 @@ type ProcessStartInput struct {
 	Restart       *Restart   `json:"restart,omitempty" jsonschema:"restart policy after it exits by itself"`
 	Ready         *Readiness `json:"ready,omitempty" jsonschema:"readiness check"`
 	StopSignal    string     `json:"stop_signal,omitempty" jsonschema:"default SIGTERM"`
-	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty" jsonschema:"time from the stop signal to SIGKILL; default 8000"`
+	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty" jsonschema:"milliseconds from the stop signal to SIGKILL; default 8000"`
 	SplitLog      bool       `json:"split_log,omitempty" jsonschema:"log standard output and error to separate files"`
 	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"maximum size of its log in bytes; default 64 MiB"`
 	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
@@ -140,7 +140,7 @@ type ProcessStartInput struct {
 type ProcessListInput struct {
 	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; otherwise none is measured"`
 
-	Hosts    []string `json:"hosts,omitempty" jsonschema:"machines to ask, all at once; empty text for this one; none: only this one"`
+	Hosts    []string `json:"hosts,omitempty" jsonschema:"machines to ask, all at once; an empty name means this machine; default: only this machine"`
 	Machines bool     `json:"machines,omitempty" jsonschema:"add the processes of all connected machines, as last known, without waiting"`
 }
 
@@ -163,7 +163,7 @@ type ProcessStopInput struct {
 	ID     string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Signal string `json:"signal,omitempty" jsonschema:"signal instead of its own stop signal"`
 
-	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"time from the signal to SIGKILL, instead of its own"`
+	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"milliseconds from the signal to SIGKILL; default: the process's own stop timeout"`
 }
 
 // ProcessStopAllInput is the input of process.stop_all.
@@ -193,7 +193,7 @@ type ProcessUpdateInput struct {
 	Restart   *Restart `json:"restart,omitempty" jsonschema:"its new restart policy"`
 	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"maximum size of its log in bytes"`
 
-	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this change is based on; conflict if changed since; 0 for any"`
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this change is based on; fails with conflict if it has changed since; 0 for any revision"`
 }
 
 // ProcessLogInput is the input of process.log. If since, from_line and tail are all missing, it
@@ -210,7 +210,7 @@ type ProcessLogInput struct {
 	Backward bool   `json:"backward,omitempty" jsonschema:"search backwards from since, or from the end"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"maximum number of matches; default 100"`
 	Count    bool   `json:"count,omitempty" jsonschema:"with grep and one stream: count the matching lines of the whole log, and those before since"`
-	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"how long to wait if there is nothing yet; at most 50000"`
+	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for output if there is none yet; at most 50000"`
 	Exact    bool   `json:"exact,omitempty" jsonschema:"return data that is not UTF-8 as data_bytes"`
 	Times    bool   `json:"times,omitempty" jsonschema:"report when data was written, if the engine observed it"`
 
@@ -305,7 +305,7 @@ type ProcessWaitInput struct {
 	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which it, or a process started by it, must listen"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this many milliseconds"`
 	Input     bool   `json:"input,omitempty" jsonschema:"it, or a process started by it, waits for input from process.write"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and maximum: 50000 per call"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 
 	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"with since, for both streams: the offset in standard error"`
 }
@@ -335,7 +335,7 @@ type ExecInput struct {
 	Umask         string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	TimeoutMS     int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill          bool              `json:"kill,omitempty" jsonschema:"after the timeout, even without its caller, kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
-	CallerGraceMS int               `json:"caller_grace_ms,omitempty" jsonschema:"stop it once its caller has been disconnected for this long; a repeated call with its id counts as the caller's return; default: never"`
+	CallerGraceMS int               `json:"caller_grace_ms,omitempty" jsonschema:"stop it once its caller has been disconnected for this many milliseconds; a repeated call with its id counts as the caller's return; default: never"`
 	Daemon        *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
 	MaxOutput     int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
 	Exact         bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
@@ -363,7 +363,7 @@ type ExecOutput struct {
 	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout: since for process.log"`
 	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr: since_stderr for process.log"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
-	DurationMS    float64 `json:"duration_ms" jsonschema:"run time; if it is still running, the time so far"`
+	DurationMS    float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
 	LeftPIDs      []int   `json:"left_pids,omitempty" jsonschema:"processes started by it and still running after its exit"`
 }
 

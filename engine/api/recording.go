@@ -11,7 +11,7 @@ type SessionRecordInput struct {
 	Since  *int64 `json:"since,omitempty" jsonschema:"absolute offset in the log, 0 for everything kept; default: from now on, with a repaint"`
 	Until  int64  `json:"until,omitempty" jsonschema:"absolute offset at which to stop; 0 for the end of the log"`
 	Max    int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
-	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"how long to wait if there is nothing yet; at most 50000"`
+	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for output if there is none yet; at most 50000"`
 }
 
 // SessionRecordOutput is the output of session.record.

@@ -32,7 +32,7 @@ type Interruption struct {
 type SessionRestoreInput struct {
 	IDs     []string          `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of interrupted sessions"`
 	All     bool              `json:"all,omitempty" jsonschema:"restore all interrupted sessions"`
-	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own; sessions started by agents keep theirs" audit:"-"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own; ignored for sessions started by agents, which keep their own" audit:"-"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: each session's former one" audit:"-"`
 
 	RestoreID string `json:"restore_id,omitempty" jsonschema:"id made by the caller for this call; a second call with the same id returns the sessions that the first restored" audit:"-"`

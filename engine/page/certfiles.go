@@ -25,7 +25,8 @@ func (c *certFiles) current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var seen [2]fs.FileInfo
-	// Before reading: a change in between is then noticed later.
+	// Take the time stamps before reading the files, so that the next call notices a change made
+	// during the read.
 	for i, path := range [...]string{c.cert, c.key} {
 		seen[i], _ = os.Stat(path) // reading reports why there is none
 	}

@@ -23,7 +23,7 @@ func (e *engines) connectTo(ctx context.Context, machine string) (*client.Client
 	if c != nil {
 		return c, nil
 	}
-	// Outside the lock: a slow machine must not block the others.
+	// Dial without holding the lock, because a slow machine must not block the others.
 	c, err := e.dial(ctx, machine)
 	if err != nil {
 		return nil, err

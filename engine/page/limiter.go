@@ -9,7 +9,7 @@ const (
 	// triesPerMinute is the number of codes one address, or one user of this machine, may try per
 	// minute.
 	triesPerMinute = 10
-	// maxTriesPerMinute is the number of codes that may be tried per minute by everybody together.
+	// maxTriesPerMinute is the number of codes that may be tried per minute by all clients together.
 	maxTriesPerMinute = 200
 )
 

@@ -187,7 +187,7 @@ func ownCertificate(dataDir string, names []string) (certFile, keyFile string, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", "", err
 	}
-	// The key first: a certificate without its key could not be used.
+	// Write the key first, because a certificate without its key could not be used.
 	if err := renameio.WriteFile(keyFile, keyText, 0o600); err != nil {
 		return "", "", err
 	}

@@ -109,7 +109,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Before anything reads the body.
 	httplimit.LimitBody(w, r, p.o.BodyTime, p.o.BodyPause)
 	setSecurityHeaders(w.Header())
-	// Before redirecting: a request for a foreign name gets no answer.
+	// Check the request before redirecting it: a request for a foreign name must get no answer.
 	if err := p.o.Origin.checkRequest(r); err != nil {
 		writeError(w, http.StatusForbidden, err)
 		return

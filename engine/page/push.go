@@ -18,8 +18,8 @@ const (
 	// settleTime is how long a process must need the user before a push, because that may pass at
 	// once. It is also the minimum interval between two pushes.
 	settleTime = 5 * time.Second
-	// checkInterval is the interval at which to check for a running engine, and for devices that
-	// want pushes.
+	// checkInterval is the interval at which to check whether an engine runs and whether any device
+	// has subscribed to pushes.
 	checkInterval = 5 * time.Second
 )
 

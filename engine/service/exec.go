@@ -57,7 +57,7 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 		began = answer.Began
 		s.Control.SetRunLimit(rec.ID, store.NewRunLimit(in.Kill, began.Add(timeout), in.CallerGraceMS))
 	}
-	// A deadline rather than a timeout: the time spent starting counts too.
+	// Use a deadline, not a timeout, so that the time spent starting is included.
 	limited, cancel := context.WithDeadline(ctx, began.Add(timeout))
 	defer cancel()
 	p, err := answer.Wait(limited)

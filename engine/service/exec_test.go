@@ -115,7 +115,7 @@ func TestExecRejectsInvalidInput(t *testing.T) {
 
 // Programs print without colour and never wait for a pager, unless the caller or a shared variable
 // says otherwise.
-func TestCommandGetsPlainVariables(t *testing.T) {
+func TestCommandGetsVariablesForPlainOutput(t *testing.T) {
 	r := newRig(t)
 	call(t, r, api.EnvSet, api.EnvSetInput{Name: "PAGER", Value: "less"})
 	var env map[string]string

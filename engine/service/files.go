@@ -18,8 +18,8 @@ import (
 	"tandem/persist/inotify"
 )
 
-// Files serves the operations on files. It holds no lock of the rest of the engine, so a slow disk
-// delays no other operation.
+// Files implements the operations on files. It holds no lock of the rest of the engine, so a slow
+// disk delays no other operation.
 type Files struct {
 	// Machines connects to the engine of another machine in the user's name. Transfers use it.
 	Machines func(ctx context.Context, machine string) (api.Engine, error)

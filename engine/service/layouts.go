@@ -33,7 +33,7 @@ type layoutState struct {
 	revision int64 // increases with each change, across engines; 0 without a layout
 }
 
-// Layouts serves the present layout of the dashboards, and the layouts saved under a name.
+// Layouts provides the current layout of the dashboards, and the layouts saved under a name.
 type Layouts struct {
 	Ended   func(context.Context) (map[string]bool, error) // reports by id whether a session or process has ended
 	Publish func(api.Event)                                // sends an event to all watching clients

@@ -59,7 +59,8 @@ type transfers struct {
 	store  TransferStore
 }
 
-// handleTransfers registers transfers and other operations of the file browser.
+// handleTransfers registers the handlers for transfers and other operations of the file
+// browser.
 func (s *Files) handleTransfers(m *server.Mux) {
 	handle(s.own, m, api.FilesTransfer, s.beginTransfer)
 	server.Handle(m, api.FilesTransferBetween, s.beginTransferBetween)

@@ -170,8 +170,9 @@ func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
 	return true
 }
 
-// awaitState waits for the end of a run, for readiness, or for a crash loop. If the process exits
-// and none of these is met, it closes ended.
+// awaitState waits until a run ends, the process is ready, or it is in a crash loop. If the process
+// has exited for good and in.Exit is not set, awaitState closes the channel ended and returns an
+// empty result.
 func (s *Processes) awaitState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) waitResult {
 	var ready bool // when the condition was met: a process that runs again may not be ready yet
 	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, isReady, crashLoop bool) bool {

@@ -51,7 +51,7 @@ func (f *File) Load() (settings.Config, error) {
 		}
 		f.path = path
 	}
-	// Stat before reading, so a change in between is noticed later.
+	// Stat before reading, so that the next check notices a change made during the read.
 	f.seen = f.statFile()
 	text, err := readConfig(f.path)
 	f.text, f.refused = text, trust.File(f.path) != nil

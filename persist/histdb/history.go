@@ -200,7 +200,7 @@ func Written(dir string) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	at = info.ModTime()
-	// Opening a database creates an empty journal, so an empty one does not tell of a write.
+	// Opening a database creates an empty journal, so an empty one is no sign of a write.
 	if journal, err := os.Stat(path + "-wal"); err == nil && journal.Size() > 0 && journal.ModTime().After(at) {
 		at = journal.ModTime()
 	}

@@ -98,7 +98,7 @@ func drawLog(t *rapid.T) *memoryLog {
 	return m
 }
 
-func TestFindLineWorksFromAnyOffset(t *testing.T) {
+func TestFindLineFindsLinesFromAnyOffset(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		m := drawLog(t)
 		starts := m.starts()

@@ -50,7 +50,7 @@ func (s *server) checkAnswer(name, args, want string) string {
 	return got
 }
 
-func TestAgentWorksOnAnotherMachine(t *testing.T) {
+func TestAgentCallsToolsOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 2)
 	s := newAgent(p)
@@ -170,7 +170,7 @@ func TestMachineSandboxAppliesToRemoteAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := newAgent(p)
-	other.checkAnswer("exec", `{"host":"m1","command":"true"}`, "read sandbox of agents")
+	other.checkAnswer("exec", `{"host":"m1","command":"true"}`, "read the agents' sandbox")
 }
 
 // A call to an offline machine fails with its name, and is not run on any other machine.

@@ -134,7 +134,7 @@ func (s *server) callTool(name, args string) string {
 	return text.String()
 }
 
-func TestAgentWorksOverStdio(t *testing.T) {
+func TestAgentCallsToolsOverStdio(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.initialize()
@@ -232,7 +232,7 @@ func TestKilledServersLeaveALinePerCall(t *testing.T) {
 	}
 }
 
-func TestAgentWorksOverHTTP(t *testing.T) {
+func TestAgentCallsToolsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "--http", "127.0.0.1:0")
 	output := ""

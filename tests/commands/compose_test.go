@@ -87,7 +87,7 @@ var composeFiles = []struct {
 	{name: "intuition-core", refused: "line 10, column 5: is_daemon"},
 }
 
-func TestPublicProcessComposeFilesRunAsThereOrAreRefused(t *testing.T) {
+func TestPublicProcessComposeFilesRunAsInProcessComposeOrAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range composeFiles {
 		t.Run(c.name, func(t *testing.T) {

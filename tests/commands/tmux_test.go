@@ -108,7 +108,7 @@ func realTmux(t *testing.T) string {
 	return real
 }
 
-func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
+func TestTmuxCommandsPrintTheSameAsTmux(t *testing.T) {
 	t.Parallel()
 	compareCommands(t, "all commands", "testdata/tmux/commands.txt")
 }
@@ -312,7 +312,7 @@ print("done")
 `
 
 // The libtmux script gives the same results with tandem as with tmux.
-func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
+func TestLibtmuxActsOnTandemAsOnTmux(t *testing.T) {
 	t.Parallel()
 	const python = "/usr/bin/python3"
 	real := realTmux(t)
@@ -376,7 +376,7 @@ func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 	}
 }
 
-func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
+func TestLibtmuxRunsThroughWithTmux(t *testing.T) {
 	t.Parallel()
 	const python = "/usr/bin/python3"
 	if err := exec.Command(python, "-c", "import libtmux").Run(); err != nil {

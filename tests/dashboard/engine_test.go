@@ -15,7 +15,7 @@ import (
 )
 
 // The dashboard's own tests use a fake engine, checked by the same conformance suite.
-func TestEngineMeetsTheDashboardsContract(t *testing.T) {
+func TestEnginePassesTheDashboardConformanceSuite(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T) enginetest.Subject {
 		env, dir := harness.Stage(t)

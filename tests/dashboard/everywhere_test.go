@@ -33,7 +33,7 @@ func (v user) click(text, want string) {
 }
 
 // Every view and dialog is reachable by keys alone and by mouse alone.
-func TestEveryPlaceIsReachedByKeysAndByMouse(t *testing.T) {
+func TestEveryViewIsReachedByKeysAndByMouse(t *testing.T) {
 	t.Parallel()
 	forEachSize(t, func(v user) {
 		v.visitByKeys()

@@ -50,8 +50,9 @@ func (m *machine) execUntilInput(id, command, waits, question string) api.Sessio
 	return out
 }
 
-// TestExecWorksInRealShells checks, on one machine, how real shells act on what session.exec types.
-func TestExecWorksInRealShells(t *testing.T) {
+// TestExecRunsCommandsInRealShells checks, on one machine, how real shells act on what session.exec
+// types.
+func TestExecRunsCommandsInRealShells(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := sharedMachine(t)

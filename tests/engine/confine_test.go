@@ -119,7 +119,7 @@ func TestSandboxedProcessMissingFromItsRecordKeepsItsProxy(t *testing.T) {
 	}
 }
 
-// Not parallel: another test could take the freed port.
+// This test is not parallel, because another test could take the freed port.
 func TestProxiesAreRestoredAtTheirPorts(t *testing.T) {
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)

@@ -15,7 +15,7 @@ import (
 	"tandem/tests/wait"
 )
 
-func TestCommandIsFoundByTheNextEngine(t *testing.T) {
+func TestRepeatedExecFindsItsCommandAfterAnEngineCrash(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func openSession(t *testing.T, screen *harness.Terminal, machine, name string) {
 
 // While the engine of one of twenty machines is stopped, a dashboard must not wait for it:
 // requests to the other machines are answered before that engine continues.
-func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
+func TestStoppedMachineDelaysNoOtherInADashboard(t *testing.T) {
 	t.Parallel()
 	const count = 20
 	p := harness.NewMachines(t, count)

@@ -20,7 +20,7 @@ import (
 	"tandem/tests/wait"
 )
 
-func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
+func TestStoppedMachineDelaysNoOtherMachine(t *testing.T) {
 	t.Parallel()
 	const count = 20
 	p := harness.NewMachines(t, count)

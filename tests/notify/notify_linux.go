@@ -82,7 +82,7 @@ const (
 // Serve closes the listener and returns once all threads under the filter have exited.
 func Serve(listener int, decide func(Call) unix.Errno) {
 	defer unix.Close(listener)
-	// An optimization of newer kernels: run Serve on the caller's processor.
+	// On newer kernels, this runs Serve on the caller's processor, which is faster.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), ioctlSetFlags, syncWakeUp)
 	for {
 		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}

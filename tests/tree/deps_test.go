@@ -546,7 +546,7 @@ func floorOf(pkg string) (floor int, folder string, ok bool) {
 	return floor, folder, ok
 }
 
-func TestFoldersOfTheEngineImportNothingAboveThem(t *testing.T) {
+func TestEngineFoldersImportOnlyLowerLayers(t *testing.T) {
 	for file := range goFiles(t) {
 		floor, folder, inside := floorOf(path.Dir(filepath.ToSlash(file)))
 		if inside && floor < 0 {
@@ -623,7 +623,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 // kitImports are the packages that panes/kit may import besides its own.
 var kitImports = []string{"keys", "keys/keymap", "themes", "engine/api", "engine/base/cellwidth", "engine/screen/styled"}
 
-func TestKitKnowsNeitherPanesNorTheEngine(t *testing.T) {
+func TestKitImportsNeitherPanesNorTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
 		if !strings.HasPrefix(pkg, "panes/kit/") {
 			continue

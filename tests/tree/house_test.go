@@ -222,7 +222,7 @@ func firstParameter(f *types.Func) *types.TypeName {
 	return nil
 }
 
-func TestRootHoldsOnlyMain(t *testing.T) {
+func TestRootContainsOnlyMain(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || !slices.Equal(files, []string{"main.go"}) {
 		t.Errorf("the root holds %v (%v); move wiring to ui/cli/role and tests of the program to tests/", files, err)

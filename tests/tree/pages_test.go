@@ -51,7 +51,7 @@ func TestProseIsWrapped(t *testing.T) {
 	}
 }
 
-func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
+func TestLinksBetweenPagesHaveTargets(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]*)\)`)
 	code := regexp.MustCompile("`[^`]*`")
 	for _, page := range trackedFiles(t, "*.md") {

@@ -15,7 +15,7 @@ var pausing = regexp.MustCompile(`\bsleep (\d?\d|\d*\.\d+)\b`)
 // polling matches a shell loop that waits for something; loops over input or a counter do not.
 var polling = regexp.MustCompile(`\buntil .*;|\bwhile (! |test |\[ -|\[ !|:)`)
 
-func TestScriptsWaitForWhatLasts(t *testing.T) {
+func TestScriptsPollOnlyForLastingConditions(t *testing.T) {
 	t.Parallel()
 	paths := trackedFiles(t, "*.txtar")
 	if len(paths) == 0 {

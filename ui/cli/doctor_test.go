@@ -58,7 +58,7 @@ func TestDoctorReportsSandboxSupport(t *testing.T) {
 	}{
 		{want: "warn  sandbox       none is set for agents"},
 		{profile: "/a/b.json", want: "ok    sandbox       agents are confined by /a/b.json"},
-		{fault: errors.New("read sandbox of agents: no such file"), want: "fail  sandbox       read sandbox of agents", status: 1},
+		{fault: errors.New("read the agents' sandbox: no such file"), want: "fail  sandbox       read the agents' sandbox", status: 1},
 	} {
 		here.Profile, here.Fault = c.profile, c.fault
 		stdout, _, status := r.run("doctor")

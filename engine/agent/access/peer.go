@@ -62,7 +62,7 @@ func (g *Guard) agentAmong(ctx context.Context, pids []int) (string, error) {
 	return "", nil
 }
 
-// exitedProcess stands for a process that can no longer be inspected.
+// exitedProcess describes a process that can no longer be inspected.
 const exitedProcess = "a process that has exited already"
 
 // agentHolding returns the agent behind pid, or "". It returns exitedProcess if pid no longer holds

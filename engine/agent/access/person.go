@@ -101,7 +101,7 @@ func (g *Guard) ancestryOf(pid int) ancestry {
 	for range maxFollowTries {
 		s, ok := g.table().read(pid)
 		if !ok || s.IsZombie() {
-			return ancestry{unknownReason: fmt.Sprintf("/proc does not show the program that called, process %d: it has exited or is hidden", pid)}
+			return ancestry{unknownReason: fmt.Sprintf("/proc does not show the calling program (process %d): it has exited or is hidden", pid)}
 		}
 		key := ancestryKey{pid, s.StartTime, keeper}
 		if a, ok := g.cache.get(key); ok {

@@ -22,24 +22,24 @@ func ReadSandbox(path string) (*api.Sandbox, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, fmt.Errorf("read sandbox of agents: %w", err)
+			return nil, fmt.Errorf("read the agents' sandbox: %w", err)
 		}
 		path = filepath.Join(home, rest)
 	}
 	text, err := regular.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %w", err)
+		return nil, fmt.Errorf("read the agents' sandbox: %w", err)
 	}
 	// A file other users may change must not define the sandbox.
 	if err := trust.File(path); err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+		return nil, fmt.Errorf("read the agents' sandbox: %s: %w", path, err)
 	}
 	if _, err := sandbox.Parse(text); err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+		return nil, fmt.Errorf("read the agents' sandbox: %s: %w", path, err)
 	}
 	var s api.Sandbox
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+		return nil, fmt.Errorf("read the agents' sandbox: %s: %w", path, err)
 	}
 	return &s, nil
 }

@@ -148,10 +148,10 @@ func TestSandboxOfAgentsIsReadOrRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"filesystem":{"denyRead":[],"allowWrite":["/work"],"denyWrite":[]}}`: "",
 		`{}`:                          "",
-		``:                            "read sandbox of agents: ",
-		`{`:                           "read sandbox of agents: ",
-		`{"filesystem":{"x":[]}}`:     "read sandbox of agents: ",
-		`{"network":{"allow":["x"]}}`: "read sandbox of agents: ",
+		``:                            "read the agents' sandbox: ",
+		`{`:                           "read the agents' sandbox: ",
+		`{"filesystem":{"x":[]}}`:     "read the agents' sandbox: ",
+		`{"network":{"allow":["x"]}}`: "read the agents' sandbox: ",
 	} {
 		if err := os.WriteFile(filepath.Join(home, "agents.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

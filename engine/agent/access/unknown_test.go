@@ -109,7 +109,7 @@ func TestUnknownCallerIsNotTheUser(t *testing.T) {
 		cause   string
 	}{
 		"it has exited":                      {chain, none, 900, exitedPeer{}, "has exited"},
-		"/proc does not show it":             {chain, func(fakeProcess) bool { return true }, 900, runningPeer{}, "/proc does not show the program"},
+		"/proc does not show it":             {chain, func(fakeProcess) bool { return true }, 900, runningPeer{}, "/proc does not show the calling program"},
 		"it is of another pid namespace":     {chain, none, 0, runningPeer{}, "not in this machine's process table"},
 		"its environment cannot be read":     {map[int]fakeProcess{900: {parent: 1, private: true}}, none, 900, runningPeer{}, "environment of process 900"},
 		"its parent hides":                   {map[int]fakeProcess{900: {parent: 800, session: 800}, 800: {parent: fakeKeeper, session: 800, private: true}}, private, 900, runningPeer{}, "/proc hides process 800"},

@@ -163,9 +163,11 @@ func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var found []string
-	for sameness, known := range a.always {
-		if len(prefix) >= api.MinIDPrefix && strings.HasPrefix(known.request.ID, prefix) {
-			found = append(found, sameness)
+	if len(prefix) >= api.MinIDPrefix {
+		for sameness, known := range a.always {
+			if strings.HasPrefix(known.request.ID, prefix) {
+				found = append(found, sameness)
+			}
 		}
 	}
 	switch {
@@ -178,8 +180,7 @@ func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	request := a.always[found[0]].request
 	delete(a.always, found[0])
 	request.Always = false
-	announced := request
-	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
+	a.announce(api.Event{Type: api.EventRequest, Request: &request})
 	return request, nil
 }
 

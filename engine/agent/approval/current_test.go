@@ -151,7 +151,7 @@ func TestCheck_withoutEarlierPolicy_asksNothing(t *testing.T) {
 	r.expect("after a restart", "rm x", "allow")
 	r.write("default = \"deny\" # unfinished\n[[ru")
 	r.expect("half of the first", "ls", "ask")
-	if out := r.check("ls"); !strings.Contains(out.Reason, "mistake") {
+	if out := r.check("ls"); !strings.Contains(out.Reason, "cannot be used") {
 		t.Errorf("half of the first: %+v", out)
 	}
 }

@@ -93,7 +93,7 @@ func TestPathThatIsNotUTF8IsJudgedByItsTarget(t *testing.T) {
 	}
 }
 
-func TestOnlyAServerThatAsksItsUserMayPassAnAnswer(t *testing.T) {
+func TestAnswersAreAcceptedOnlyFromServersThatAskTheirUser(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	in := api.PolicyCheckInput{Operations: []string{"exec"}, Subjects: []api.Subject{{Command: "make", CWD: "/"}}, Write: true, Answer: allowWord}
 	for name, c := range map[string]struct {

@@ -27,7 +27,7 @@ func (r Rule) answerKeys(rows []string) (yes, no string) {
 			return b.yes, b.no
 		}
 	}
-	// From the bottom: an earlier question may stand above.
+	// Search from the bottom, because an earlier question may be shown above.
 	for _, row := range slices.Backward(rows) {
 		m := optionRow().FindStringSubmatch(row)
 		switch {

@@ -163,7 +163,7 @@ func TestSilenceKeepsState(t *testing.T) {
 	}
 }
 
-func TestProgressReportMeansWorking(t *testing.T) {
+func TestProgressReportSetsTheStateWorking(t *testing.T) {
 	a := newFakeAgent(t, ruleNamed(t, "amp"))
 	for _, step := range []struct{ stream, want string }{
 		{`\e]9;4;3;\a`, "working"}, {`\e]9;4;2;50\a`, "working"}, {`\e]9;4;0;\a`, "done"}, {`\e]9;4;1;10\a`, "working"},

@@ -7,8 +7,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Agents distinguish typing from pasting by the time between two keys. Enter right after a text
-// would count as part of it or be dropped, at least by Claude Code, Codex and Gemini CLI.
+// Agents distinguish typing from pasting by the time between two keys. Claude Code, Codex and Gemini
+// CLI, for example, treat an enter right after a text as part of the text, or drop it.
 const (
 	// enterGap is the time from an agent's first reaction to a text until enter.
 	enterGap = 250 * time.Millisecond

@@ -111,9 +111,9 @@ func (s *server) keepConnected(ctx context.Context, key any, e *connection, a ca
 	e.agent, e.err = s.connectAgent(ctx, a.actor, s.ownerOf(a))
 	if e.err == nil {
 		s.agents.addRemotes(ctx, e.agent)
-		// Not deferred: requests wait on ready while the agent stays connected below.
 		defer s.agents.removeRemotes(e.agent)
 	}
+	// This is not deferred: requests wait for ready while the agent stays connected below.
 	close(e.ready)
 	if e.err != nil {
 		return

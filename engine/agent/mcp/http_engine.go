@@ -50,7 +50,7 @@ func (w *httpServer) operationsHandler() http.Handler {
 			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: a token gives no access to other machines", openStream))
 			return
 		}
-		// Before the engine is involved: a client may send slowly or too much.
+		// Read the request before involving the engine: a client may send slowly or too much.
 		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBody))
 		if err != nil {
 			status, e := httpError(err)

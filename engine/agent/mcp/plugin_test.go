@@ -428,7 +428,7 @@ func TestPluginManagesProcesses(t *testing.T) {
 }
 
 // Each stream of a command of exec has a log, and process_get and process_list name both.
-func TestLogPathsOfTimedOutExecLeadToBothStreams(t *testing.T) {
+func TestTimedOutExecNamesTheLogsOfBothStreams(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Plugin)
 	id := r.call("exec", object{"command": "echo out; echo err >&2; exec sleep 100", "timeoutMs": 1000}).Process

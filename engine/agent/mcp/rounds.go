@@ -52,7 +52,7 @@ func supportsRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
 
 // openRound asks the user in the dashboard, and returns the question for the agent's program.
 func (p *permit) openRound(f *toolkit.Agent, in api.PolicyCheckInput, request api.Request) *toolkit.Result {
-	// From the server's context: the question stays open after this call has returned.
+	// Use the server's context, because the question stays open after this call has returned.
 	asking, withdraw := context.WithCancel(p.s.ctx)
 	r := &round{id: p.id, call: callDigest(p.call.own, p.call.req), question: in, dashboard: make(chan error, 1), withdraw: withdraw}
 	p.s.tasks.Go(func() { r.dashboard <- p.check(asking, f, in, "") })
@@ -89,7 +89,8 @@ func (r *round) awaitAnswer(ctx context.Context, given sdk.InputResponse) (answe
 	}
 }
 
-// isOpen reports whether a call waits to be repeated.
+// isOpen reports whether the agent's client was asked a question about the call id, and has not yet
+// repeated the call with the answer.
 func (q *rounds) isOpen(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

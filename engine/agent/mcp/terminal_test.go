@@ -97,7 +97,7 @@ func TestTerminalStartsShells(t *testing.T) {
 
 // Tandem types text around a command to learn when it ends. The output must show none of it, and
 // the command only once.
-func TestAndroidTermuxOutputHasTheCommandAsItWasGiven(t *testing.T) {
+func TestAndroidTermuxOutputRepeatsTheCommandUnchanged(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Android)

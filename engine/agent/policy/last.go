@@ -8,7 +8,7 @@ var ErrWithdrawn = errors.New(`the policy had rules and is now empty or missing,
 
 const (
 	withdrawnReason = `policy.toml is empty or missing and had rules before; asking about everything until it has rules or default = "allow"`
-	brokenReason    = "policy.toml has a mistake and no earlier version is known; asking about everything until it is corrected"
+	brokenReason    = "policy.toml cannot be used and no earlier valid version is known; asking about everything until it is corrected"
 )
 
 // InEffect returns the policy to apply. text is the content of policy.toml, nil if there is no

@@ -69,7 +69,7 @@ func procLink(p string) string {
 	return ""
 }
 
-// isOwnProc reports whether a path leads to the directory in /proc of the process that opens it.
+// isOwnProc reports whether a path refers to the directory in /proc of the process that opens it.
 func isOwnProc(p string) bool {
 	return strings.HasPrefix(p, "/proc/self/") || strings.HasPrefix(p, "/proc/thread-self/")
 }

@@ -136,7 +136,8 @@ func (t *tree) apply(c api.LayoutChange) {
 		}
 		in.name = c.Name
 	case api.LayoutSwap:
-		// Swap only in this order, so the second of two equal calls does not undo the first.
+		// Swap only if the pane of c.ID comes first, so that the second of two equal calls does not
+		// undo the first.
 		if pane != nil && other != nil && t.isBefore(c.ID, c.Other) {
 			pane.LayoutNode, other.LayoutNode = other.LayoutNode, pane.LayoutNode
 		}

@@ -100,7 +100,7 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 	case in.Master:
 		return append(dst, InputMaster), nil
 	}
-	return dst, api.Errorf(api.CodeInvalid, "send input: nothing is set")
+	return dst, api.Errorf(api.CodeInvalid, "send input: the message has no content")
 }
 
 func appendKey(dst []byte, k *keys.Key) []byte {
@@ -212,7 +212,7 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 	case out.Ended != nil:
 		return AppendJSON(append(dst, outputEnded), out.Ended)
 	}
-	return dst, api.Errorf(api.CodeInternal, "send output: nothing is set")
+	return dst, api.Errorf(api.CodeInternal, "send output: the message has no content")
 }
 
 func AppendJSON(dst []byte, v any) ([]byte, error) {

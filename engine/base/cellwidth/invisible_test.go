@@ -33,7 +33,7 @@ func TestSpellReplacesInvisibleCharacters(t *testing.T) {
 	}
 }
 
-func TestSpellBoundsCombiningMarks(t *testing.T) {
+func TestSpellLimitsCombiningMarks(t *testing.T) {
 	t.Parallel()
 	accent := "\u0301"
 	pile := strings.Repeat(accent, 300)

@@ -156,7 +156,7 @@ func shellLine(argv []string) string {
 
 // Words in front of the command that characterises a line.
 const (
-	// preparingWords lists commands that only prepare for others on the line.
+	// preparingWords lists commands that usually only prepare for the main command of a line.
 	preparingWords = " cd echo printf set export unset source . : ulimit umask trap sleep true read exit "
 	// leadingWords lists words followed by another command.
 	leadingWords = " exec env command sudo nohup time nice setsid eval if while until then do ! { "

@@ -99,7 +99,7 @@ func TestProgramNameIsAValidName(t *testing.T) {
 	}
 }
 
-func TestShellIsNamedAfterTheProgramOfItsLine(t *testing.T) {
+func TestShellCommandIsNamedAfterItsMainProgram(t *testing.T) {
 	for line, want := range map[string]string{
 		"make test":                    "make",
 		"npm run dev | tee log":        "npm",

@@ -110,7 +110,8 @@ const (
 	named                   // a name that must suggest a secret, and its value
 )
 
-// A programRule is a secret in the arguments of a program: the last group of args.
+// A programRule finds a secret in the arguments of a program. The last capturing group of args
+// matches the secret.
 type programRule struct {
 	hint string // in the program's name, or in its arguments
 	name string // of the program

@@ -215,7 +215,7 @@ func TestHintsOfKeyFormsOccurInEveryKey(t *testing.T) {
 	}
 }
 
-func TestLinesThatOnlyResembleRulesStay(t *testing.T) {
+func TestLinesThatOnlyResembleRulesAreNotRedacted(t *testing.T) {
 	for _, line := range []string{
 		"tandem ls", "tandem fleet --help; git join x", "git clone https://me@host/x.git", "curl https://a-long-host-name-without-dots:8080/x@y", "npm config set registry https://r/", "npm config get //r/:_authToken",
 		"kubectl get secret x", "vault login", "vault login -method=oidc", "gh secret set NAME", "gh secret list", "az login", "twine upload dist/*", "mongo --port 27017", "restic -p /run/password snapshots",

@@ -287,9 +287,9 @@ func (p *proc) isExpected(s api.State) bool {
 	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
 }
 
-// mustBeDurable reports whether the record must survive a power failure: it is about to be
-// confirmed to a client, and decides what starts after a reboot. Anything else about a process is
-// worthless then, because the process is gone.
+// mustBeDurable reports whether the record must survive a power failure. This is so if the record
+// decides whether the process starts after a reboot. Any other record is useless after a power
+// failure, because the process is gone.
 func (p *proc) mustBeDurable() bool {
 	return p.startsAtBoot() && p.isExpected(p.state())
 }

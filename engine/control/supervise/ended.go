@@ -55,8 +55,8 @@ func (s *screens) noteUse(p *proc) {
 	})
 }
 
-// closeOldest records used as the last session used. If there are more than maxEndedScreens, it
-// closes the oldest unwatched ones.
+// closeOldest notes that the session of used was used last. If there are more than maxEndedScreens,
+// it closes the oldest unwatched ones.
 func (s *screens) closeOldest(used *proc) {
 	s.open = slices.DeleteFunc(s.open, func(p *proc) bool {
 		return p == used || p.live == nil || !p.state().Ended()

@@ -290,7 +290,7 @@ func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
 	}
 }
 
-func TestNextStartIsShownAsItHappensAfterTheClockWasSetBack(t *testing.T) {
+func TestNextStartIsCorrectedAfterTheClockWasSetBack(t *testing.T) {
 	withRig(t, func(r *rig) {
 		rec := processRecord("a", api.PolicyAlways)
 		rec.State, rec.NextStart = string(api.StateBackoff), time.Now().Add(time.Hour)

@@ -28,7 +28,7 @@ func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 }
 
 // Dashboards give such names a fixed width, which must not depend on whether a program runs.
-func TestNameOfAShellIsAutomaticAtItsPromptAndAfterItsExit(t *testing.T) {
+func TestShellNameIsAutomaticAtThePromptAndAfterExit(t *testing.T) {
 	withRig(t, func(r *rig) {
 		for name, test := range map[string]struct {
 			argv []string

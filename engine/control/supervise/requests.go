@@ -442,8 +442,8 @@ func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
 // Publish publishes an event.
 func (c *Control) Publish(e api.Event) { c.reg.box.Post(func() { c.reg.hub.Publish(e, false) }) }
 
-// PublishNow publishes an event before it returns. While the engine exits, no subscriber is left,
-// and it does nothing.
+// PublishNow publishes an event before it returns. If the engine is exiting, PublishNow does
+// nothing, because no subscriber is left.
 func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 	_ = c.runOnLoop(ctx, func() error {
 		c.reg.hub.Publish(e, false)

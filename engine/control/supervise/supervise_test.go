@@ -275,7 +275,7 @@ func TestStopDuringARequestedRestartCancelsTheRestart(t *testing.T) {
 	})
 }
 
-func TestRestartDuringAStopIsCarriedOutAndTheStopConflicts(t *testing.T) {
+func TestRestartDuringAStopMakesTheStopFail(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.startRecord(processRecord("a", api.PolicyNo))
 		r.w.stopDelay = time.Second

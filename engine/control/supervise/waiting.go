@@ -74,7 +74,7 @@ func (w *waiting) wakeSoon() {
 	w.queued = true
 	w.reg.box.Post(func() {
 		w.queued = false
-		// Oldest first: processes start in the order of their requests.
+		// Begin with the oldest, so that processes start in the order of their requests.
 		for _, p := range w.reg.procs.selectOldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
 			w.reg.handle(p.rec.ID, event{kind: evDue})
 		}

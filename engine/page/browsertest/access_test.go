@@ -49,7 +49,7 @@ func byKeyboard(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	p.until(rowOf("shop"))
 
-	// Tab and enter lead to each view, tab and the arrow keys to what is in it.
+	// Tab and enter open each view; tab and the arrow keys reach everything in it.
 	p.script(`document.activeElement.blur()`)
 	for _, view := range []string{"processes", "history", "requests", "sessions"} {
 		p.tabTo("#tab-" + view)

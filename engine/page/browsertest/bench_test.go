@@ -23,7 +23,7 @@ import (
 )
 
 // The page itself measures what a key costs: from the keydown event to the frame in which its echo
-// is painted. The program echo prints each key unchanged, without a shell in between.
+// is painted. The program echo prints each key unchanged. No shell is involved.
 const (
 	echo    = `stty raw -echo; printf 'ready>'; exec cat`
 	probing = `

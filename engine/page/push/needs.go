@@ -65,7 +65,7 @@ func needsUser(p api.Process) bool {
 	return p.State == api.StateFailed || p.State == api.StateExited && (p.ExitCode == nil || *p.ExitCode != 0)
 }
 
-// News reports whether something needs the user without a notification so far.
+// News reports whether something needs the user that no notification was about yet.
 func (n *Needs) News() bool { return hasNews(n.processes) || hasNews(n.requests) }
 
 func hasNews(all map[string]bool) bool {

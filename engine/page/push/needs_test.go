@@ -26,7 +26,7 @@ func snapshot(events ...api.Event) api.Event {
 	return out
 }
 
-func TestNeedsRecognisesWhatNeedsTheUser(t *testing.T) {
+func TestNeedsRecognisesProcessesThatNeedTheUser(t *testing.T) {
 	oneOff := process("a", api.StateExited, 1)
 	oneOff.Process.Supervision = &api.Supervision{Transient: true}
 	left := process("a", api.StateExited, 1)

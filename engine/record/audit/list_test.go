@@ -161,7 +161,7 @@ func TestListJoinsTheOperationsOfACall(t *testing.T) {
 	r.check("operations", operations, []string{"session.screen error", "files.list ok", "session.exec ok", "session.get ok"})
 }
 
-func TestCallHasTheOutcomeOfItsChanges(t *testing.T) {
+func TestAuditedCallTakesTheOutcomeOfItsChanges(t *testing.T) {
 	const read, write = "files.stat", "files.write"
 	for _, c := range []struct {
 		lines string // an operation and its outcome each
@@ -199,7 +199,7 @@ func TestCallHasTheOutcomeOfItsChanges(t *testing.T) {
 	}
 }
 
-func TestCallThatRanNothingIsNotOK(t *testing.T) {
+func TestCallWithoutOperationsIsNotRecordedAsOK(t *testing.T) {
 	r := newRig(t)
 	check := func(call string, write bool) {
 		e := api.AuditEntry{Actor: "agent:a", Call: call, Tool: call, Operation: api.PolicyCheck.Name, Outcome: api.OutcomeOK}

@@ -165,7 +165,8 @@ func (t *term) isIn(text []byte) bool {
 	return true
 }
 
-// A matcher matches texts with a query. It has memory of its own and belongs to one goroutine.
+// A matcher tests whether texts match a query. It reuses its buffers, so only one goroutine may use
+// it.
 type matcher struct {
 	query query
 	mask  uint64 // required characters of a matching text; see textMask

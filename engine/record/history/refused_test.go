@@ -10,7 +10,7 @@ import (
 )
 
 // While writing fails, rows are listed under the ids they will keep.
-func TestUnwrittenRowsHaveTheirFinalIDs(t *testing.T) {
+func TestUnwrittenRowsAlreadyHaveTheirFinalIDs(t *testing.T) {
 	dir := t.TempDir()
 	h := newTestHistory(t, dir)
 	h.addRuns("first")

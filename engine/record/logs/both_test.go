@@ -188,7 +188,7 @@ func TestReadingBothStreamsInPiecesIsComplete(t *testing.T) {
 	})
 }
 
-func TestLastStampBeforeTextIsWrittenCounts(t *testing.T) {
+func TestTextHasTheTimeOfTheLastStampBeforeIt(t *testing.T) {
 	begin := time.UnixMilli(1_800_000_000_000)
 	s := stamps(nil).addStamp(0, begin).addStamp(0, begin.Add(time.Hour)).addStamp(5, begin.Add(2*time.Hour))
 	got := s.between(0, 10)

@@ -21,7 +21,8 @@ func newGrowth() growth {
 	return &inotify{f: os.NewFile(uintptr(fd), "inotify"), fd: fd, events: make([]byte, 4096)}
 }
 
-// inotify is a growth. Its file is in the runtime's poller, so a deadline can interrupt a wait.
+// inotify implements growth with inotify(7). Its file is registered with the runtime's poller, so a
+// deadline can interrupt a wait.
 type inotify struct {
 	f      *os.File
 	fd     int

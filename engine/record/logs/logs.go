@@ -223,7 +223,7 @@ func (s *Logs) fileFor(path string, end func() int64) *logFile {
 		s.growth = g
 		s.run.Go(func() { s.loop(g) })
 	}
-	// Watch before measuring, so growth in between raises an event.
+	// Watch before measuring, so that growth after the measurement raises an event.
 	s.watchFile(f)
 	s.noteGrowth(f) // record the size, so that followers are notified of later growth only
 	return f

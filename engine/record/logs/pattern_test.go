@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSearchBoundsTextOfExpandingLines(t *testing.T) {
+func TestSearchLimitsTextOfExpandingLines(t *testing.T) {
 	const line = "\x1b[1000Gx\n"
 	const lines = 10_000
 	data := []byte(strings.Repeat(line, lines))

@@ -147,7 +147,7 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 	}
 	grew := make(chan struct{}, 1)
 	for _, path := range p.pathsOf(in.Stream) {
-		// Follow before the first read, so that growth in between is noticed.
+		// Follow before the first read, so that growth during it is noticed.
 		defer s.addFollower(grew, path, p.End)()
 	}
 	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, maxWait))

@@ -39,6 +39,7 @@ func (p Source) Places(out, err int64) []Place {
 // returns ctx's error.
 func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind []Place) (string, Place, error) {
 	p = s.withSecret(p)
+	// After an engine's start, wait until the end of the log is known.
 	if err := p.awaitEnd(ctx); err != nil {
 		return "", Place{}, err
 	}
@@ -55,9 +56,10 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind 
 		switch {
 		case err != nil:
 			return "", Place{}, err
-		case hit != nil && (ended || hit.Whole || s.hasSettled(ctx, grew)):
+		// An unfinished line counts only once it has stopped growing, which awaitSettled waits for.
+		case hit != nil && (ended || hit.Whole || s.awaitSettled(ctx, grew)):
 			return string(hit.Text), Place{path, hit.Offset}, nil
-		case hit != nil:
+		case hit != nil: // it grew, and may no longer match
 			continue
 		case ended:
 			return "", Place{}, ErrOver
@@ -87,8 +89,8 @@ func (p Source) firstInFiles(ctx context.Context, pattern *Pattern, behind []Pla
 	return nil, "", nil
 }
 
-// hasSettled waits for LineSettles, and reports whether the log has not grown.
-func (s *Logs) hasSettled(ctx context.Context, grew <-chan struct{}) bool {
+// awaitSettled waits for LineSettles, and reports whether the log has not grown meanwhile.
+func (s *Logs) awaitSettled(ctx context.Context, grew <-chan struct{}) bool {
 	timer := time.NewTimer(s.settles)
 	defer timer.Stop()
 	select {
@@ -159,7 +161,8 @@ func (p Source) paths() []string {
 	return []string{p.ErrPath, p.Path}
 }
 
-// pathsOf returns the files of a stream in a request.
+// pathsOf returns the paths of the log files for stream: "both", "stderr" or, with any other value,
+// standard output.
 func (p Source) pathsOf(stream string) []string {
 	if stream == "both" {
 		return p.paths()

@@ -39,9 +39,9 @@ func CompileGlob(pattern string, fold bool) (Glob, error) {
 	case len(body) > maxGlob:
 		return g, errors.New("it is too long")
 	}
-	expr, why := globExpr(body)
-	if why != "" {
-		return g, errors.New(why)
+	expr, err := globExpr(body)
+	if err != nil {
+		return g, err
 	}
 	if fold {
 		expr = "(?i)" + expr
@@ -68,15 +68,15 @@ func (g Glob) Match(rel string, dir bool) bool {
 // Smart reports whether a pattern should ignore case, because it has no capitals.
 func Smart(pattern string) bool { return !strings.ContainsFunc(pattern, unicode.IsUpper) }
 
-// globExpr translates a glob to a regular expression. why is the reason if it is invalid.
-func globExpr(g string) (expr, why string) {
+// globExpr translates a glob to a regular expression.
+func globExpr(g string) (string, error) {
 	var b strings.Builder
 	braces := 0
 	for i := 0; i < len(g); {
-		part, n := globPart(g, i, braces)
+		part, n, err := globPart(g, i, braces)
 		switch {
-		case n == 0:
-			return "", part
+		case err != nil:
+			return "", err
 		case g[i] == '{':
 			braces++
 		case g[i] == '}' && braces > 0:
@@ -86,56 +86,58 @@ func globExpr(g string) (expr, why string) {
 		i += n
 	}
 	if braces > 0 {
-		return "", "a { is not closed"
+		return "", errors.New("a { is not closed")
 	}
-	return b.String(), ""
+	return b.String(), nil
 }
 
-// globPart translates the part of g that begins at i. n is its length in bytes. If it is invalid, n
-// is 0 and expr is the reason.
-func globPart(g string, i, braces int) (expr string, n int) {
+// globPart translates the part of g that begins at i, inside the given number of braces. n is the
+// length of the part in bytes.
+func globPart(g string, i, braces int) (expr string, n int, err error) {
 	switch c := g[i]; {
 	case c == '*':
-		return globStars(g, i)
+		expr, n = globStars(g, i)
+		return expr, n, nil
 	case c == '?':
-		return "[^/]", 1
+		return "[^/]", 1, nil
 	case c == '[':
 		return globClass(g[i:])
 	case c == '{':
-		return "(?:", 1
+		return "(?:", 1, nil
 	case c == '}' && braces > 0:
-		return ")", 1
+		return ")", 1, nil
 	case c == ',' && braces > 0:
-		return "|", 1
+		return "|", 1, nil
 	case c == '\\' && i+1 == len(g):
-		return "nothing after the \\", 0
+		return "", 0, errors.New("nothing after the \\")
 	case c == '\\':
 		i++
 		n = 1
 	}
 	_, size := utf8.DecodeRuneInString(g[i:])
-	return regexp.QuoteMeta(g[i : i+size]), n + size
+	return regexp.QuoteMeta(g[i : i+size]), n + size, nil
 }
 
-// globStars translates stars. ** alone between slashes matches any number of folders, and at the
-// end everything below.
+// globStars translates the stars that begin at i. ** alone between slashes matches any number of
+// folders, and at the end everything below. n is the number of bytes translated.
 func globStars(g string, i int) (expr string, n int) {
-	for i+n < len(g) && g[i+n] == '*' {
-		n++
+	stars := 0
+	for i+stars < len(g) && g[i+stars] == '*' {
+		stars++
 	}
 	begins := i == 0 || g[i-1] == '/'
 	switch {
-	case n != 2 || !begins:
-	case i+n == len(g):
-		return "(?s:.*)", n
-	case g[i+n] == '/':
-		return "(?:(?s:.*)/)?", n + 1
+	case stars != 2 || !begins:
+	case i+stars == len(g):
+		return "(?s:.*)", stars
+	case g[i+stars] == '/':
+		return "(?:(?s:.*)/)?", stars + len("/")
 	}
-	return "[^/]*", n
+	return "[^/]*", stars
 }
 
 // globClass translates [a-z] and its negation. Neither matches a slash.
-func globClass(g string) (expr string, n int) {
+func globClass(g string) (expr string, n int, err error) {
 	i := 1
 	set := "["
 	if i < len(g) && (g[i] == '!' || g[i] == '^') {
@@ -145,7 +147,7 @@ func globClass(g string) (expr string, n int) {
 	for first := true; i < len(g); first = false {
 		switch c := g[i]; {
 		case c == ']' && !first:
-			return set + "]", i + 1
+			return set + "]", i + 1, nil
 		case c == '\\' && i+1 < len(g):
 			set += literalInClass(g[i+1])
 			i += 2
@@ -159,7 +161,7 @@ func globClass(g string) (expr string, n int) {
 			i++
 		}
 	}
-	return "a [ is not closed", 0
+	return "", 0, errors.New("a [ is not closed")
 }
 
 // literalInClass quotes a byte for use in a class.

@@ -12,8 +12,8 @@ type lineScan struct {
 	a *automaton
 
 	// The columns of table are unlisted, ending, and the classes of a. A row is identified by its
-	// offset. The first three rows are special: not computed yet, matched, and hopeless. The rows
-	// from first on are sets.
+	// offset. The first rows are special: 0 means not computed yet; see also matchRow and deadRow.
+	// The rows from first on are sets.
 	table  []uint32
 	column [256]uint32 // by byte
 	stride uint32
@@ -42,6 +42,8 @@ const (
 	ending   = 1
 	classes  = 2
 
+	specialRows = 3 // number of rows before the first set
+
 	maxTable   = 2 << 20  // bytes of a table and its sets, approximately
 	entryCost  = 256      // bytes that must be read per entry computed for the table to pay off
 	directSpan = 16 << 20 // bytes to read without the table
@@ -49,7 +51,7 @@ const (
 
 func newLineScan(a *automaton) *lineScan {
 	sc := &lineScan{a: a, stride: uint32(classes + len(a.masks)), scratch: make([]uint64, a.size), spare: make([]uint64, a.size)}
-	sc.first = 3 * sc.stride
+	sc.first = specialRows * sc.stride
 	sc.maxRows = max(maxTable/(4*int(sc.stride)+24*a.size+100), 16)
 	for c := range utf8.RuneSelf {
 		sc.column[c] = uint32(classes + a.ascii[c])
@@ -58,7 +60,7 @@ func newLineScan(a *automaton) *lineScan {
 	return sc
 }
 
-// Special rows of table.
+// Special rows of table: the line matches, or it cannot match any more.
 func (sc *lineScan) matchRow() uint32 { return sc.stride }
 func (sc *lineScan) deadRow() uint32  { return 2 * sc.stride }
 
@@ -153,15 +155,16 @@ func (sc *lineScan) columnAt(line []byte) (column, size int) {
 	return classes + sc.a.classOf(r), n
 }
 
-// followTable returns the row after the next character, and computes it if necessary. For matched
-// and hopeless, the row is less than first.
+// followTable returns the row that follows row at after a character of the given column, and
+// computes it if necessary. If the outcome is decided, it returns matchRow or deadRow.
 func (sc *lineScan) followTable(at uint32, column int) uint32 {
 	if next := sc.table[at+uint32(column)]; next != 0 {
 		return next
 	}
-	row := sc.rows[at/sc.stride-3]
-	// If too few bytes were read for each entry computed, the table does not pay off for this text.
-	if len(sc.rows) >= sc.maxRows {
+	row := sc.rows[at/sc.stride-specialRows]
+	if len(sc.rows) >= sc.maxRows { // the table is full
+		// If too few bytes were read for each entry computed, the table does not pay off for this
+		// text.
 		if sc.read-sc.readAtReset < entryCost*sc.computed {
 			sc.noTableUntil = sc.read + directSpan
 		}

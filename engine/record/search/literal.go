@@ -86,7 +86,8 @@ func (l literals) shortest() int {
 // eachLine calls yield with the bounds of each matching line of data, without the newline, until
 // yield returns false. It calls matches only for lines with one of the literals.
 func (l literals) eachLine(data []byte, matches func([]byte) bool, yield func(lo, hi int) bool) {
-	// next holds the next occurrence of each literal, as far as known.
+	// next holds the offset of each literal's next occurrence. An offset before pos is out of date:
+	// find replaces it.
 	next := make([]int, len(l))
 	for i := range next {
 		next[i] = -1

@@ -60,7 +60,7 @@ func (s *Machines) dropSearches(machine string) {
 	}
 }
 
-// noteHistory records the number of changes to a machine's history; 0 for unknown ones.
+// noteHistory records the number of changes to a machine's history. 0 means that it is unknown.
 func (s *Machines) noteHistory(machine string, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -210,7 +210,7 @@ func (t *Transfer) makeAbove(ctx context.Context, p endpoint) (endpoint, error) 
 	return p, err
 }
 
-// copyTo copies a file, folder or link in a temporary folder, and then moves it to its place.
+// copyTo copies a file, folder or link into a temporary folder, and then moves the copy into place.
 func (t *Transfer) copyTo(ctx context.Context, from, to endpoint, info api.FileInfo, replace bool) (replaced string, err error) {
 	if info.Type == "dir" {
 		if from, err = from.within(from.path, info); err != nil {

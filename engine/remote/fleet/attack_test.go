@@ -273,7 +273,7 @@ func TestHubRepliesOnlyToInboxes(t *testing.T) {
 	}
 }
 
-func TestCoversComparesTokens(t *testing.T) {
+func TestCoversComparesSubjectsTokenByToken(t *testing.T) {
 	for pattern, subjects := range map[string]map[string]bool{
 		"tandem.join":         {"tandem.join": true, "tandem": false, "tandem.join.x": false, "$KV.tandem_hosts.x": false, "": false},
 		"tandem.hub.*.revoke": {"tandem.hub.bob.revoke": true, "tandem.hub..revoke": false, "tandem.hub.bob.invite": false, "tandem.hub.bob.revoke.x": false},

@@ -105,7 +105,7 @@ func (l *conn) setDisconnected(err error) {
 	l.pipes = map[*Pipe]struct{}{}
 	closed := l.closed
 	l.mu.Unlock()
-	// Without the lock: a failing pipe removes itself from l.pipes.
+	// Do this without the lock, because a failing pipe takes it to remove itself from l.pipes.
 	for p := range broken {
 		p.failWith(fmt.Errorf("the connection to the hub was lost: %w", err))
 	}

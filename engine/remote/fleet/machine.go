@@ -89,7 +89,7 @@ func (m *Machine) answerRequest(data []byte, to, person string) {
 	}
 	if err != nil {
 		m.Log.Warn("fleet", "event", "refused", "person", person, "error", err)
-		// Only with a well-formed id: it becomes part of a subject.
+		// Answer only if the id is well formed, because it becomes part of a subject.
 		if len(r.ID) == 32 && ValidName(r.ID) {
 			m.sendRefusal(downSubject(me, person, r.ID), api.Errorf(api.CodeForbidden, "reach machine %s: it refused: %v", me, err))
 		}

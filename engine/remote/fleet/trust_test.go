@@ -199,7 +199,7 @@ func TestJoinerMayOnlyJoin(t *testing.T) {
 	}...))
 }
 
-func TestInvitationWorksOnceBeforeExpiryAtItsHub(t *testing.T) {
+func TestInvitationIsValidOnceBeforeExpiryAtItsHub(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	now := time.Now()

@@ -37,7 +37,7 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 		}
 		info, rtt, err := ping(ctx, client)
 		switch {
-		// First: the error of a ping on a closed session is irrelevant.
+		// Check this first, because the error of a ping on a closed session is irrelevant.
 		case session.IsClosed() || ctx.Err() != nil:
 			return nil
 		case err == nil:

@@ -6,7 +6,7 @@ import (
 )
 
 // Some terminals repeat an action as often as a parameter says, however long that takes.
-func TestFilterBoundsParameters(t *testing.T) {
+func TestFilterLimitsParameters(t *testing.T) {
 	for in, want := range map[string]string{
 		"x\x1b[2000000000b":                      "x\x1b[9999b",
 		"\x1b[00000000005b":                      "\x1b[00000000005b",

@@ -63,7 +63,7 @@ func TestEveryFigureStaysInItsCells(t *testing.T) {
 	}
 }
 
-func TestColouredFiguresHaveTheirColour(t *testing.T) {
+func TestColouredFiguresAreDrawnInTheirColour(t *testing.T) {
 	s := screenOf(10, 1, "\x1b[?25l🟢🔴")
 	img := picture(t, s, 1)
 	for x, want := range map[int]styled.Color{0: 0x78b159, 2: 0xdd2e44} {

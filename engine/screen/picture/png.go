@@ -17,8 +17,8 @@ const (
 	maxSide  = 16 << 10 // pixels
 )
 
-// PNG draws a screen. Cells are 9 × 20 pixels at scale 1. A scale is limited to 1 to 4, and so
-// that no side exceeds 16,384 pixels.
+// PNG draws a screen. Cells are 9 × 20 pixels at scale 1. scale is clamped to 1 to 4, and
+// reduced if a side would exceed 16,384 pixels.
 func PNG(s Screen, scale int) ([]byte, error) {
 	scale = min(max(scale, 1), maxScale)
 	// Reduce the scale instead of failing on a huge screen.

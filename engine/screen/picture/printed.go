@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxDrawn is the maximum number of picture pixels to draw on one screen, or the number of the
-	// screen's own pixels if larger.
+	// maxDrawn is the maximum number of picture pixels to draw on one screen. A screen with more
+	// pixels of its own has that number as its maximum.
 	maxDrawn = 4 << 20
 	// maxSmooth limits bilinear scaling, which takes 32 bytes per source row and drawn column.
 	// Larger pictures are scaled less smoothly.
@@ -52,15 +52,16 @@ type placement struct {
 	seen  image.Rectangle // visible part of the scaled picture
 }
 
-// newPrinter scales the pictures on a screen with cells of w×h pixels, from the top down until
-// maxDrawn is reached. It unpacks each picture once, and one at a time.
+// newPrinter scales the pictures on a screen with cells of w×h pixels. It begins with the topmost
+// picture, and stops at maxDrawn pixels or, if that is more, the number of pixels of the screen. It
+// unpacks each picture once, and one at a time.
 func newPrinter(s *Screen, w, h int) *printer {
 	p := &printer{scaled: map[uint64]*image.RGBA{}}
 	all := s.placements(w, h)
 	left := max(maxDrawn, s.Cols*w*s.Rows*h)
 	drawn := map[uint64][]*placement{}
 	var order []uint64
-	// Topmost first, since they hide the others.
+	// placements returns the topmost first. They hide the others, so they are drawn in any case.
 	for _, one := range all {
 		if left -= one.seen.Dx() * one.seen.Dy(); left < 0 {
 			break

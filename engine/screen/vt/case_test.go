@@ -19,9 +19,9 @@ import (
 // grids are the grid implementations every behaviour is checked on.
 var grids = map[string]func(cols, rows int) grid.Grid{"own": nil, "vt10x": vt10x.New}
 
-// TestEveryCaseHoldsOnEveryGrid runs testdata/*.test; testdata/README describes their format. Each
+// TestEveryCasePassesOnEveryGrid runs testdata/*.test; testdata/README describes their format. Each
 // case runs on every grid, with its input whole and byte by byte.
-func TestEveryCaseHoldsOnEveryGrid(t *testing.T) {
+func TestEveryCasePassesOnEveryGrid(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.test")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("find cases: %v, %d files", err, len(files))

@@ -123,7 +123,7 @@ func (t *interpreter) dispatchPlainEscape(b byte) {
 	}
 }
 
-// backIndex implements DECBI: one column left, scrolling at the margin.
+// backIndex implements DECBI: it moves one column left, and scrolls at the margin.
 func (t *page) backIndex() {
 	if t.cur.x == t.region.Left && t.inRegion() {
 		t.shiftColumns(t.region.Left, 1)
@@ -132,7 +132,7 @@ func (t *page) backIndex() {
 	t.moveTo(t.cur.x-1, t.cur.y)
 }
 
-// forwardIndex implements DECFI: one column right, scrolling at the margin.
+// forwardIndex implements DECFI: it moves one column right, and scrolls at the margin.
 func (t *page) forwardIndex() {
 	if t.cur.x == t.region.Right && t.inRegion() {
 		t.shiftColumns(t.region.Left, -1)

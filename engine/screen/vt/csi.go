@@ -277,8 +277,8 @@ func (t *page) setProtection(how int) {
 	t.protectPen(how == 1)
 }
 
-// setGuard implements SPA and EPA (ECMA-48): cells written in between are safe from any erase until
-// DECSCA or a reset.
+// setGuard implements SPA and EPA (ECMA-48): cells written between the two are safe from any erase
+// until DECSCA or a reset.
 func (t *page) setGuard(on bool) {
 	t.mode.guarded = t.mode.guarded || on
 	t.protectPen(on)
@@ -292,7 +292,7 @@ func (t *page) protectPen(on bool) {
 	t.penChanged = true
 }
 
-// setLevel implements DECSCL: a soft reset, then the features of level n.
+// setLevel implements DECSCL: it does a soft reset, and then enables the features of level n.
 func (t *interpreter) setLevel(n int) {
 	if n < 1 || n > maxLevel {
 		return

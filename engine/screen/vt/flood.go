@@ -97,7 +97,8 @@ func (t *writer) pushPlainRows(to *history.Lines, p []byte, n int) (used int) {
 	return used
 }
 
-// countRepeats counts how often p starts with its first n bytes, a whole line.
+// countRepeats counts how often the first line of p occurs in a row at the start of p. n is the
+// length of the line, with its line feed.
 func countRepeats(p []byte, n int) int {
 	if len(p) < 2*n || p[2*n-1] != '\n' { // most lines differ in length from the next
 		return 1

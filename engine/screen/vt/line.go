@@ -91,8 +91,9 @@ func (t *store) buildLine(cells []grid.Cell, attrs history.Attrs) styled.Line {
 	return trimLineEnd(l)
 }
 
-// needsOwnRun reports whether the first glyph of cells must be a run of its own: its measured width
-// differs from its cells, or it would merge with the text before it.
+// needsOwnRun reports whether the glyph in the first cell must be a run of its own. This is so if
+// its measured width differs from the number of cells it occupies, or if it would merge with the
+// text before it.
 func (t *store) needsOwnRun(cells []grid.Cell) bool {
 	g := cells[0].Glyph
 	if g < grid.FirstCluster {

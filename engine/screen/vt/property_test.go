@@ -296,7 +296,7 @@ func TestSplitInputGivesSameState(t *testing.T) {
 	}
 }
 
-func TestBothGridsGiveTheSameScreen(t *testing.T) {
+func TestBothGridsShowTheSameScreen(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		input := append(drawInput(t), rapid.SampledFrom(pictures).Draw(t, "picture")...)
 		var states []vt.Diff

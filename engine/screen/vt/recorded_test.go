@@ -11,9 +11,9 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// TestRecordedOutputGivesRecordedScreen replays the output of real programs (testdata/recorded) at
-// once, and in pieces cut inside sequences and characters.
-func TestRecordedOutputGivesRecordedScreen(t *testing.T) {
+// TestRecordedOutputReproducesTheRecordedScreen replays the output of real programs
+// (testdata/recorded) at once, and in pieces cut inside sequences and characters.
+func TestRecordedOutputReproducesTheRecordedScreen(t *testing.T) {
 	eachRecording(t, func(t *testing.T, term func() *vt.Terminal, data []byte, want string) {
 		whole := term()
 		whole.Write(data)

@@ -80,6 +80,7 @@ func (t *writer) wipeRect(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.store.cells = append(t.store.cells[:0], t.store.scr.grid.Row(y)[r.Left:r.Right+1]...)
 		for i := range t.store.cells {
+			// As in xterm, this spares cells protected by DECSCA, but not those guarded by SPA.
 			if t.page.mode.guarded || !t.store.isProtected(r.Left+i, y) {
 				t.store.cells[i].Glyph = ' '
 			}
@@ -201,9 +202,9 @@ func (p *pen) changeAttr(n int32, reverse bool) {
 	}
 }
 
-// reportChecksum implements DECRQCRA: the negated sum of characters and attributes, unless
-// XTCHECKSUM chose another. As in xterm, only the rectangle's first blank counts, and neither
-// protection nor concealing does.
+// reportChecksum implements DECRQCRA: it reports the negated sum of characters and attributes, or
+// the checksum chosen with XTCHECKSUM. As in xterm, only the rectangle's first blank counts, and
+// neither protection nor concealing does.
 func (t *host) reportChecksum() {
 	r, ok := t.rectAt(2)
 	sum := 0

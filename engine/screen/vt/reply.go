@@ -287,7 +287,7 @@ func appendSettingColor(dst []byte, c styled.Color, base int) []byte {
 	return fmt.Appendf(dst, ";%d", base+n)
 }
 
-// cursorStyleNumber returns DECSCUSR's number of the cursor style.
+// cursorStyleNumber returns the parameter of DECSCUSR that selects the current cursor style.
 func (t *host) cursorStyleNumber() int {
 	n := 2*int(t.page.mode.cursor.shape) + 2
 	if t.page.mode.cursor.blink {

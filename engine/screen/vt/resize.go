@@ -129,7 +129,7 @@ func (c *cursor) toMark(historyRows int) mark {
 	return m
 }
 
-// moveToMark moves the cursor to a mark on a screen starting with row first.
+// moveToMark moves the cursor to a mark. first is the number of the top row of the screen.
 func (c *cursor) moveToMark(m mark, first, cols, rows int) {
 	c.pending = m.x == cols
 	c.x, c.y = min(m.x, cols-1), min(max(m.row-first, 0), rows-1)

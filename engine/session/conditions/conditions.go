@@ -13,14 +13,14 @@ type Condition[F any] struct {
 	// Look waits until the condition is met and returns its result. holds is false if the condition
 	// can no longer be met, or ctx has ended.
 	Look func(ctx context.Context) (found F, holds bool)
-	// Outlives is set if output printed before the subject's exit may still meet the condition.
+	// Outlives is set if output printed before the process exited may still meet the condition.
 	// Look must then return without waiting for more.
 	Outlives bool
 }
 
 // First returns the result of the first condition that is met. ok is false if ctx ends first or no
-// condition can be met any more. The caller closes exited once the subject has exited. All calls of
-// Look have returned when First returns.
+// condition can be met any more. The caller closes exited once the process that the conditions are
+// about has exited. First returns only after every Look has returned.
 func First[F any](ctx context.Context, exited <-chan struct{}, all []Condition[F]) (found F, ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

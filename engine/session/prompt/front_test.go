@@ -10,7 +10,7 @@ import (
 	"tandem/engine/system/pty"
 )
 
-func TestRunningNamesWhatTheShellRuns(t *testing.T) {
+func TestRunningNamesTheCommandTheShellRuns(t *testing.T) {
 	secret := strings.Repeat("v", maxRunning)
 	const line = "\x1b]633;E;make test;n\a"
 	for name, c := range map[string]struct {

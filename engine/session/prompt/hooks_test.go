@@ -187,7 +187,7 @@ func TestReplacedHooksCauseNoFalseStatus(t *testing.T) {
 
 // Python environments, conda and others copy the prompt function, call the copy from their own, and
 // later restore it.
-func TestCopiedFishPromptWorks(t *testing.T) {
+func TestCopiedFishPromptKeepsItsMarksAndExitStatus(t *testing.T) {
 	t.Parallel()
 	s := startLive(t, shellCase{"fish", []string{"fish"}, map[string]string{
 		".config/fish/config.fish": "function fish_prompt; echo -n \"[$status] mine> \"; end\n",

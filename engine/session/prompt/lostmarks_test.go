@@ -75,7 +75,7 @@ func (s *session) wantStatus(command string, out api.SessionExecOutput, code int
 	}
 }
 
-func TestExecWorksAfterAShellLosesItsMarks(t *testing.T) {
+func TestExecRunsCommandsAfterAShellLosesItsMarks(t *testing.T) {
 	for _, c := range lossCases {
 		c.replay(t, func(s *session) {
 			out := s.sh(c.line)

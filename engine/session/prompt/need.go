@@ -195,7 +195,7 @@ func (s *Shell) pollWhenQuiet() {
 // pollLater calls poll after a delay. If poll panics, pollLater resets due.
 func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, poll func()) {
 	time.AfterFunc(wait, func() {
-		if panics.Log(s.o.Log, "find what a program waits for", poll) {
+		if panics.Log(s.o.Log, "find out what a program waits for", poll) {
 			due.Store(false)
 		}
 	})

@@ -19,7 +19,7 @@ const (
 	noStart = "\x1b]133;A;c=0;aid=n\a$ \x1b]133;B;aid=n\a" // of a shell that marks no starts
 )
 
-func TestNeedIsWhatTheForegroundProgramWaitsFor(t *testing.T) {
+func TestNeedReportsTheInputTheForegroundProgramWaitsFor(t *testing.T) {
 	own := func(change func(*pty.Look)) pty.Look {
 		look := shellWait
 		change(&look)

@@ -118,7 +118,7 @@ func TestForegroundReportsTheProgramOfATerminal(t *testing.T) {
 	}
 }
 
-func TestForegroundReportsTheProgramOfAShell(t *testing.T) {
+func TestForegroundReportsTheProgramRunByAShell(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	s := startLive(t, program("bash", "--norc"))

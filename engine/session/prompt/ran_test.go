@@ -93,7 +93,7 @@ func TestCommandsAreReportedFromMarks(t *testing.T) {
 	}
 }
 
-func TestCommandHasTheLogRangeOfItsOutput(t *testing.T) {
+func TestFinishedCommandReportsTheLogRangeOfItsOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})
 		const line = "\x1b]633;E;make;n\a"

@@ -127,7 +127,7 @@ func TestPythonPrintsTheValueOfSeveralLines(t *testing.T) {
 	}
 }
 
-func TestShellWithoutMarksRunsCommandsWithAMarker(t *testing.T) {
+func TestCommandEndsInShellsWithoutMarksAreDetectedByMarker(t *testing.T) {
 	for name, c := range map[string]shellCase{"sh": program("sh", "-c", "exec sh"), "bash": program("sh", "-c", "exec bash --norc")} {
 		t.Run(name, func(t *testing.T) {
 			replayShell(t, c, func(s *session) {

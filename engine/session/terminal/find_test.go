@@ -186,7 +186,7 @@ func TestTextIsJoinedTrimmedAndCutToColumns(t *testing.T) {
 }
 
 // The columns of a match are those of its text, whatever was printed.
-func TestMatchesHaveTheColumnsOfTheirText(t *testing.T) {
+func TestMatchesReportTheColumnsOfTheirText(t *testing.T) {
 	seed.Check(t, func(rt *rapid.T) {
 		term := vt.New(vt.Options{Cols: rapid.IntRange(2, 12).Draw(rt, "cols"), Rows: rapid.IntRange(1, 4).Draw(rt, "rows"), ScrollbackLines: 20})
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aab 漢é\u0301👩\r\n\x1b[m"))).Draw(rt, "text")

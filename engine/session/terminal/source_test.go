@@ -199,7 +199,7 @@ func TestNewProgramGetsNoRestOfAFormerMessage(t *testing.T) {
 }
 
 // If messages wait for a program that does not read, the next engine knows which one was begun.
-func TestEngineAfterACrashKnowsWhatMayHaveBeenWritten(t *testing.T) {
+func TestPossiblyWrittenInputIsKnownAfterAnEngineCrash(t *testing.T) {
 	s, slave := newSuccession(t)
 	a, _ := s.viewer("x")
 	const size = 1000

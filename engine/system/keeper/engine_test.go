@@ -322,7 +322,7 @@ func TestKeeperStartsEngineFromDeletedFile(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
-func TestBackoffGrowsUntilAnEngineWorks(t *testing.T) {
+func TestBackoffGrowsUntilAnEngineRunsWell(t *testing.T) {
 	code := 1
 	now := time.Now()
 	e := engine{}

@@ -43,8 +43,8 @@ type Spec struct {
 	Cols uint16   `json:"cols,omitempty"` // 0 means 80
 	Rows uint16   `json:"rows,omitempty"` // 0 means 24
 
-	// For a child without a terminal: files to append stdout and stderr to. Both may be the same
-	// file; empty means /dev/null.
+	// Stdout and Stderr are the files to which a child without a terminal appends its output. Both
+	// may be the same file; empty means /dev/null.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 
@@ -59,7 +59,7 @@ type Spec struct {
 	// keeper writes exit.json only if it does not.
 	Transient bool `json:"transient,omitempty"`
 
-	// For a child without a terminal: a FIFO to use as stdin; empty means /dev/null.
+	// Stdin is the FIFO that a child without a terminal reads as stdin; empty means /dev/null.
 	Stdin string `json:"stdin,omitempty"`
 
 	// Confinement was set by engines up to 0.2.0 to let the keeper confine a child. A keeper

@@ -36,7 +36,8 @@ type span struct {
 // startAt sets the start of a past.
 func (p *past) startAt(at time.Duration) { p.last, p.from = at, seconds(at) }
 
-// addUse adds the ticks used until now and the current memory.
+// addUse adds ticks, the CPU time used since the last call, to the current span. Once pastStep has
+// passed, it ends the span, with rss as the memory used in it.
 func (p *past) addUse(now time.Duration, ticks uint64, rss int64) {
 	p.ticks += ticks
 	if now-p.last < pastStep {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
-func TestOnlyProgramsThatDoNothingElseAwaitInput(t *testing.T) {
+func TestProgramsThatWaitForConnectionsDoNotAwaitInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "input")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)

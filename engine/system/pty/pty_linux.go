@@ -33,13 +33,16 @@ func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 }
 
 // DiscardInput discards input no program has read yet, as the terminal itself does on an
-// interrupt. The only way to flush that buffer from the master is to set the terminal's modes to
-// their current values, so a program that changes them at the same instant may lose the change.
+// interrupt. The only way to flush the line discipline from the master is to set the
+// terminal's modes to their current values, so a program that changes them at the same instant may
+// lose the change.
 func DiscardInput(master *os.File) error {
 	return onDescriptor(master, func(fd int) error {
+		// This discards input that has not reached the line discipline.
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
 			return err
 		}
+		// TCSETSF discards input that waits in the line discipline for a program to read it.
 		t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 		if err != nil {
 			return err

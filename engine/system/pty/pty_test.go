@@ -29,7 +29,7 @@ func open(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-func TestSizeReturnsWhatSetSizeSet(t *testing.T) {
+func TestSizeReturnsTheSizeGivenToSetSize(t *testing.T) {
 	master, _ := open(t)
 	if err := SetSize(master, 93, 31, image.Point{}); err != nil {
 		t.Fatal(err)

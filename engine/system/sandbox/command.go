@@ -48,7 +48,7 @@ func (l Layers) Env(proxyURL string) []string {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		env = append(env, name+"="+proxyURL)
 	}
-	// Node 24 and later use the variables only if the last one is set.
+	// Node 24 and later use the proxy variables only if NODE_USE_ENV_PROXY is set.
 	return append(env, "NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1")
 }
 

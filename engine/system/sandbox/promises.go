@@ -22,7 +22,7 @@ func (k kernel) promises() []Promise {
 	}
 	sockets := ""
 	if !k.resolveUnix {
-		sockets = "this kernel's Landlock cannot confine Unix sockets, so none can be made but connected pairs"
+		sockets = "this kernel's Landlock cannot confine Unix sockets, so only connected pairs can be created"
 	}
 	all := []Promise{
 		{Name: "Files in denyRead cannot be read", Why: files},

@@ -100,7 +100,7 @@ func NewProxy(o ProxyOptions) (*Proxy, error) {
 		ErrorLog:          log.New(io.Discard, "", 0), // clients' mistakes are not worth logging
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed || state == http.StateHijacked {
-				p.running.Done()
+				p.running.Done() // serveConn has called Add for the connection
 			}
 		},
 	}

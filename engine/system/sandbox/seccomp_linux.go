@@ -132,8 +132,8 @@ func specialModes(root bool) uint32 {
 	return unix.S_ISUID
 }
 
-// createFlags are the flags of open(2) that make the mode count: O_CREAT, and O_TMPFILE without the
-// O_DIRECTORY in it.
+// createFlags are the flags with which open(2) creates a file, and therefore uses its mode argument.
+// O_TMPFILE includes O_DIRECTORY, which creates nothing by itself.
 const createFlags = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 
 // modeRefusals refuse every call giving a file special bits. The kernel ignores these bits in

@@ -214,7 +214,7 @@ func checkTransfer(roots []string, verb string, a, b location, src, dst endpoint
 	case a.isRoot(roots) || b.isRoot(roots):
 		return errorf(Invalid, "%s %s: it is itself one of the allowed folders", verb, a.path)
 	case inside:
-		return errorf(Invalid, "%s %s: %s is the same, or inside it", verb, a.path, b.path)
+		return errorf(Invalid, "%s %s: %s is the same path, or inside it", verb, a.path, b.path)
 	case dst.info == nil:
 		return nil
 	case !overwrite:

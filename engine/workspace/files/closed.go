@@ -153,7 +153,7 @@ func (o *openDir) checkAncestors() error {
 	if o.id, err = idAt(f, "."); err != nil {
 		return err
 	}
-	// Not by path: ".." of an open directory shows where it really is, even after a rename.
+	// The path may be out of date after a rename. ".." of an open directory is where it really is.
 	for path, id := ".", o.id; ; {
 		switch {
 		case o.offLimits.hasID(id):

@@ -16,8 +16,8 @@ func (t *Tree) runConfined(do func() error) error {
 	var err error
 	var thread panics.Group
 	thread.Start(func() {
-		// Never unlocked: a confined thread must not run anything else, so it exits with its
-		// goroutine.
+		// The thread is never unlocked. A confined thread must not run anything else, so it exits
+		// with its goroutine.
 		runtime.LockOSThread()
 		// The first thread cannot exit: keep it busy until the operation has run on another one.
 		if onMainThread() {

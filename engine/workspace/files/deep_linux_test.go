@@ -105,7 +105,7 @@ func TestCopyOfFolderThatIsTooDeepLeavesNothing(t *testing.T) {
 	g.checkNames("", ".keep")
 }
 
-func TestDescentEndsAtItsBounds(t *testing.T) {
+func TestDescentStopsAtItsLimits(t *testing.T) {
 	var d Descent
 	for range maxEntries {
 		if err := d.Enter(func() error { return nil }); err != nil {

@@ -34,7 +34,7 @@ type GitStatus struct {
 // by its filter is marked as changed until git itself has refreshed its index. A confined tree is
 // an error: a sandboxed agent could write to the private folder.
 func (g Git) Status(ctx context.Context, path string) (GitStatus, error) {
-	// The sandboxed agent could change the private repository that git trusts.
+	// git trusts the private repository made for this call. A sandboxed agent could change it.
 	if g.Tree.Confine != nil {
 		return GitStatus{}, errorf(Denied, "ask git about %s: not available to agents in a sandbox", path).withHint("run git status")
 	}

@@ -157,7 +157,7 @@ func (g *gitTree) hashOf(name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestGitStatusWorksInEveryKindOfRepository(t *testing.T) {
+func TestGitStatusReadsEveryKindOfRepository(t *testing.T) {
 	needs.FullRun(t)
 	for name, test := range map[string]func(g *gitTree){
 		"a detached HEAD": func(g *gitTree) {

@@ -176,7 +176,7 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 		workers.Start(func() {
 			finished := false
 			defer func() {
-				// A panic: nobody else takes this worker's jobs, so stop the others.
+				// If this worker panics, no other takes its jobs, so stop the others.
 				if !finished {
 					cancel()
 				}

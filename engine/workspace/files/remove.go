@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// removeBatch is the number of names read at a time of a folder that is removed.
+// removeBatch is the number of names to read at a time from a folder being removed.
 const removeBatch = 1024
 
 // A removal removes a folder and everything in it. Every folder can be removed: entries below the

@@ -52,7 +52,7 @@ func (a Attributes) applyTo(dir *openDir, name string) error {
 	if dir.offLimits.anyBelow(idOf(info)) {
 		return errOffLimits
 	}
-	// The time first: a mode without write permission could prevent it.
+	// Set the time first, because a mode without write permission could prevent it.
 	if !a.Modified.IsZero() {
 		if err := dir.Chtimes(name, accessTime(info), a.Modified); err != nil {
 			return err

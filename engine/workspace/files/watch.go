@@ -55,7 +55,8 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 	if w, err = startWatch(dir, cmp.Or(t.Watches, new(inotify.Pool))); err != nil {
 		return watch{}, "", fileError("watch", p.path, err)
 	}
-	// Only now: a change between stamp and watch would go unnoticed.
+	// Take the stamp after the watch has begun. Otherwise a change between the two would go
+	// unnoticed.
 	if stamp, err = t.stamp(path); err != nil {
 		w.Close()
 		return watch{}, "", err

@@ -44,7 +44,7 @@ func dashboardRows() []Setting {
 		{Key: "background", Want: "true or false", Doc: "Paint the theme's own background and colours everywhere, behind sessions too, on terminals with at least 256 colours."},
 		{Key: "mouse", Want: "true or false", Doc: "The dashboard handles the mouse; with false, your terminal does."},
 		{Key: "clipboard", Want: "true or false", Doc: "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
-		{Key: "pictures", Want: "a name in quotes", Doc: "How pictures are shown, in the files view and those that programs print: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
+		{Key: "pictures", Want: "a name in quotes", Doc: "How to show pictures in the files view and those printed by programs: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{Key: "icons", Want: "true or false", Doc: "Show icons before file names. Your terminal needs a Nerd Font."},
 		{Key: "open_with", Want: "a list of commands in quotes", Example: `["mpv --fs", "gimp {} &"]`, None: "the editor, the pager and the desktop's program", Doc: "Commands to choose from with E in the files view; {} stands for the files, which are otherwise appended."},
 		{Key: "tabs", Want: "true or false", Doc: "Show the tabs of the sessions above the panes when there is more than one."},

@@ -117,9 +117,9 @@ const agentPrefix = "agent:"
 
 // ActorOf returns an agent's name in the engine, based on its own name and version.
 func ActorOf(info *sdk.Implementation) string {
-	// Drop a prefix sent by the client, so that names cannot start with it twice.
 	name, version := "unknown", ""
 	if info != nil {
+		// Drop a prefix sent by the client, so that names cannot start with it twice.
 		if own := PlainName(strings.TrimPrefix(info.Name, agentPrefix)); own != "" {
 			name, version = own, PlainName(info.Version)
 		}

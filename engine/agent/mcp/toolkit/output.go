@@ -280,7 +280,7 @@ func (s *logSpan) addPage(stream string, page []byte, parts []api.LogPart) {
 
 // dropIncomplete removes an incomplete character or control sequence from the end of each stream.
 func (s *logSpan) dropIncomplete() {
-	// From the end: only the last part of each stream can be incomplete.
+	// Begin at the end, because only the last part of each stream can be incomplete.
 	done := map[string]bool{}
 	for i := len(s.parts) - 1; i >= 0; i-- {
 		p := &s.parts[i]

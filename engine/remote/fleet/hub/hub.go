@@ -132,7 +132,7 @@ func (h *Hub) start(keys string) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// Only now: a hub that fails to start keeps its previous address.
+	// Save the state only now, so that a hub that fails to start keeps its previous address.
 	return h.saveState(h.state)
 }
 

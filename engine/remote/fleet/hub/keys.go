@@ -88,7 +88,7 @@ func makeAuthority(certPath, keyPath string, now time.Time) (authority, error) {
 		return authority{}, err
 	}
 	a := authority{cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), key}
-	// The key first: a certificate without its key would be an error at every start.
+	// Write the key first, because a certificate without its key would be an error at every start.
 	err = writePrivate(keyPath, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
 	if err == nil {
 		err = writePrivate(certPath, a.pem)

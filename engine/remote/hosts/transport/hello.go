@@ -137,5 +137,5 @@ func ReadPreface(r io.Reader) (Preface, error) {
 			return p, json.Unmarshal(line, &p)
 		}
 	}
-	return p, errors.New("the first line of a stream has no end")
+	return p, errors.New("the first line of the stream is too long")
 }

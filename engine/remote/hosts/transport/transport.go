@@ -74,8 +74,8 @@ func plainSSH(more ...string) []string {
 	return append(argv, more...)
 }
 
-// foregroundSSH returns plainSSH with options against detaching. Master, with -f and -N, must not
-// have them.
+// foregroundSSH returns plainSSH with options that keep ssh in the foreground. Master does not use
+// it, because these options conflict with its -f and -N.
 func foregroundSSH(more ...string) []string {
 	return plainSSH(append([]string{"-o", "SessionType=default", "-o", "ForkAfterAuthentication=no"}, more...)...)
 }

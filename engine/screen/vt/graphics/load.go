@@ -92,9 +92,9 @@ func (l *Loader) Restore(k PartialPicture) {
 func maxDataSize(c *Command) int {
 	size, channels := image.Pt(c.Int('s', MaxSide), c.Int('v', MaxSide)), 4
 	switch {
-	case c.Int('f', 1<<16) == 100:
+	case c.Int('f', 1<<16) == formatPNG:
 		return maxEncoded
-	case c.Int('f', 1<<16) == 24:
+	case c.Int('f', 1<<16) == formatRGB:
 		channels = 3
 	}
 	n := size.X * size.Y * channels
@@ -110,7 +110,7 @@ func (l *Loader) appendBase64(piece []byte) error {
 	piece = bytes.TrimRight(piece, "=")
 	n := base64.RawStdEncoding.DecodedLen(len(piece))
 	if room := l.maxBytes - len(l.data); n > room {
-		if l.first.Letter('o', 0) == 'z' || l.first.Int('f', 1<<16) == 100 {
+		if l.first.Letter('o', 0) == 'z' || l.first.Int('f', 1<<16) == formatPNG {
 			l.data = nil
 			return errLong
 		}
@@ -134,7 +134,7 @@ func (l *Loader) grow(n int) {
 	if want <= cap(l.data) {
 		return
 	}
-	if whole := l.maxBytes + 3; want >= whole/16 && l.first.Int('f', 1<<16) != 100 {
+	if whole := l.maxBytes + 3; want >= whole/16 && l.first.Int('f', 1<<16) != formatPNG {
 		want = max(want, whole)
 	} else {
 		want += want / 2
@@ -142,34 +142,40 @@ func (l *Loader) grow(n int) {
 	l.data = append(make([]byte, 0, want), l.data...)
 }
 
+// Values of the key f of a command. Without it, the format is formatRGBA.
+const (
+	formatRGB  = 24
+	formatRGBA = 32
+	formatPNG  = 100
+)
+
 // buildPicture creates the picture described by a command.
 func buildPicture(c *Command, data []byte) (*Picture, error) {
-	size, channels := image.Pt(c.Int('s', MaxSide+1), c.Int('v', MaxSide+1)), 4
+	packed := c.Letter('o', 0) == 'z'
+	channels := 4
 	switch c.Int('f', 1<<16) {
-	case 24:
+	case 0, formatRGBA:
+	case formatRGB:
 		channels = 3
-	case 0, 32:
-	case 100:
-		channels = 0
+	case formatPNG:
+		if packed {
+			var err error
+			if data, err = unpackPNG(data); err != nil {
+				return nil, err
+			}
+		}
+		return FromPNG(data)
 	default:
 		return nil, errFormat
 	}
-	if channels > 0 && !isValidSize(size) {
-		return nil, errSize
-	}
-	packed := c.Letter('o', 0) == 'z'
+	size := image.Pt(c.Int('s', MaxSide+1), c.Int('v', MaxSide+1))
 	switch {
-	case channels > 0 && packed:
-		return FromPacked(size, channels, data)
-	case channels > 0:
-		return FromPixels(size, channels, data)
+	case !isValidSize(size):
+		return nil, errSize
 	case packed:
-		var err error
-		if data, err = unpackPNG(data); err != nil {
-			return nil, err
-		}
+		return FromPacked(size, channels, data)
 	}
-	return FromPNG(data)
+	return FromPixels(size, channels, data)
 }
 
 // unpackPNG removes zlib compression around a PNG. Since a PNG is compressed already, data growing

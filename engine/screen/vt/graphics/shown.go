@@ -73,11 +73,15 @@ func addVisible(all []visibleRect, row visibleRect) []visibleRect {
 	return append(all, row)
 }
 
+// appendTransmit appends the commands that transmit a PNG as the image id, a chunk in each.
 func appendTransmit(dst []byte, id uint32, png []byte) []byte {
-	for first := fmt.Sprintf("a=t,f=100,i=%d,", id); first != "" || len(png) > 0; first = "" {
+	keys := fmt.Sprintf("a=t,f=%d,i=%d,", formatPNG, id) // only in the first command
+	for more := 1; more == 1; keys = "" {
 		piece := png[:min(len(png), chunk)]
-		png = png[len(piece):]
-		dst = fmt.Appendf(dst, "\x1b_G%sq=2,m=%d;", first, min(len(png), 1))
+		if png = png[len(piece):]; len(png) == 0 {
+			more = 0
+		}
+		dst = fmt.Appendf(dst, "\x1b_G%sq=2,m=%d;", keys, more)
 		dst = append(base64.StdEncoding.AppendEncode(dst, piece), "\x1b\\"...)
 	}
 	return dst

@@ -71,7 +71,8 @@ func (s *Store) Find(alt bool, id uint32) *Image {
 	return s.byKey[imageKey{alt, id}]
 }
 
-// FindByNumber returns the newest image with the program's number; nil if there is none.
+// FindByNumber returns the newest image to which the program gave number, on the alternate screen
+// if alt is set. It returns nil if no image has the number.
 func (s *Store) FindByNumber(alt bool, number uint32) *Image {
 	return s.findNewest(func(i *Image) bool { return number != 0 && i.Number == number && i.Alt == alt })
 }
@@ -97,7 +98,8 @@ func (s *Store) FreeID(alt bool) uint32 {
 	}
 }
 
-// Add stores an image and returns the images dropped for it.
+// Add stores an image. It returns the images that it dropped to stay within the limits. used returns
+// the images shown on the screen, which are dropped last.
 func (s *Store) Add(i *Image, used func() map[*Image]bool) (dropped []*Image) {
 	if s.usage == nil {
 		s.usage = &Usage{}

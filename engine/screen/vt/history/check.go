@@ -94,7 +94,7 @@ func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 	h.checkChunks(1)
 	// Of the next cell with an unpacked cluster.
 	at := 0
-	// Does not escape: a test counts the allocations of steady output.
+	// scratch must not escape, because a test counts the allocations of steady output.
 	var scratch [1024]grid.Cell
 	got, kept := h.Get(h.end-1, scratch[:0], func(text []byte) grid.Glyph {
 		for at < len(cells)-1 && (cells[at].Glyph < grid.FirstCluster || cells[at].Glyph == grid.Tail) {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// firstLook is the delay before the next check of a program not yet reading its reply. It
-	// doubles up to lastLook.
+	// firstLook is the delay before the first check whether the program now reads. Each further
+	// delay is twice as long, up to lastLook.
 	firstLook = time.Millisecond
 	lastLook  = 100 * time.Millisecond
 	// maxHeld is how long a reply is held until its program reads. Then it is written, because some

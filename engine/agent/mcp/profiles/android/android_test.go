@@ -114,7 +114,7 @@ func TestFilesStayBelowHome(t *testing.T) {
 	}
 }
 
-func TestFileResultsHaveTheirFields(t *testing.T) {
+func TestFileToolsReturnTheExpectedFields(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t, "", api.StateRunning)
 	at := time.Unix(200, 500_000_000)

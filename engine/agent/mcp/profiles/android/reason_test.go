@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestFileErrorsHaveTheCodeOfTheirReason(t *testing.T) {
+func TestFileErrorsHaveTheCodeForTheirReason(t *testing.T) {
 	t.Parallel()
 	a := mcptest.NewAgent(t, "/home/me", toolkit.Android, ToolsWith(func(name string) (string, error) { return "/bin/" + name, nil }))
 	var failed error

@@ -26,7 +26,8 @@ func (pipeShell) ownsSession(p api.Process) bool { return p.Supervision != nil &
 
 func (pipeShell) startFolder(f *toolkit.Agent) string { return f.Options.CWD }
 
-// pipePrompt stands for the first prompt: a shell reading from a pipe prints none.
+// pipePrompt is returned in place of the shell's first prompt, because a shell that reads from a
+// pipe prints no prompt.
 const pipePrompt = "$ "
 
 func (pipeShell) startShell(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {

@@ -71,7 +71,7 @@ func TestHistoryContinuesAtAnOffset(t *testing.T) {
 	f.Check("history", `{"offset":9}`, "Nothing from offset 9 on; the total is 4.", false)
 }
 
-func TestMachinesSayWhetherTheyCanBeUsed(t *testing.T) {
+func TestMachineListStatesWhetherMachinesCanBeUsed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	seen := now.Add(-time.Minute)

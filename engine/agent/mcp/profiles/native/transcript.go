@@ -70,7 +70,7 @@ func readAnswer(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscrip
 
 // lastAnswer returns the text of the last answer that has any; ok is false if there is none.
 func lastAnswer(lines []byte, how api.AgentTranscript) (text string, ok bool) {
-	// From the end: a transcript can be long, and its last answer is near the end.
+	// Search from the end: a transcript can be long, and its last answer is near the end.
 	for len(lines) > 0 {
 		at := bytes.LastIndexByte(lines, '\n') + 1
 		var entry map[string]any

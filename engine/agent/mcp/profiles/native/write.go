@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem/engine/agent/mcp/toolkit"
@@ -61,21 +62,11 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	// Note where the output ends before the input, so that the result begins there.
 	if _, err := unseenStart(ctx, f, id); err != nil {
 		return toolkit.Result{}, err
 	}
-	// One call after the other keeps the order: the engine sends keys before a paste.
-	writes := []api.SessionWriteInput{{ID: id, Text: in.Text, Keys: in.Keys}}
-	if in.Paste != "" {
-		writes = []api.SessionWriteInput{{ID: id, Text: in.Text, Paste: in.Paste}, {ID: id, Keys: in.Keys}}
-	}
-	if last := &writes[len(writes)-1]; in.Enter {
-		last.Keys = append(last.Keys[:len(last.Keys):len(last.Keys)], "enter")
-	}
-	for _, w := range writes {
-		if w.Text == "" && w.Paste == "" && len(w.Keys) == 0 {
-			continue
-		}
+	for _, w := range in.writes(id) {
 		if err := api.TypeInto(ctx, f.Engine, w); err != nil {
 			return toolkit.Result{}, hintKeys(err)
 		}
@@ -86,6 +77,25 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"
 	}
 	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(id), err
+}
+
+// writes returns the writes to session id, in order. Keys after a paste are a second write, because
+// the engine sends the keys of a write before its paste.
+func (in sessionWriteInput) writes(id string) (all []api.SessionWriteInput) {
+	first, keys := api.SessionWriteInput{ID: id, Text: in.Text, Paste: in.Paste}, slices.Clip(in.Keys)
+	if in.Enter {
+		keys = append(keys, "enter")
+	}
+	if in.Paste == "" {
+		first.Keys, keys = keys, nil
+	}
+	if first.Text != "" || first.Paste != "" || len(first.Keys) > 0 {
+		all = append(all, first)
+	}
+	if len(keys) > 0 {
+		all = append(all, api.SessionWriteInput{ID: id, Keys: keys})
+	}
+	return all
 }
 
 // unseenStart returns the start of the output that this agent has not seen. If the agent has seen
