@@ -39,7 +39,8 @@ func appendAsTyped(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendWithoutEnd appends text without end marks, including those formed by removing another one.
+// appendWithoutEnd appends text without the sequence that ends a paste. Removing one may form
+// another, which is removed as well.
 func appendWithoutEnd(dst []byte, text string) []byte {
 	if !strings.Contains(text, "201~") {
 		return append(dst, text...)

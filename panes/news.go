@@ -124,7 +124,7 @@ func (n *News) Learn(p api.Process) {
 	}
 }
 
-// RecordExit stores the exit of a process, unless the news has that exit or a later run.
+// RecordExit stores the exit of a process, unless that exit or a later run is known already.
 func (n *News) RecordExit(p api.Process) {
 	for i := range n.Processes {
 		if known := &n.Processes[i]; known.ID == p.ID && !known.State.Ended() && known.StartedAt.Equal(p.StartedAt) {

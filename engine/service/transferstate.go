@@ -54,7 +54,8 @@ func (s *Files) Resume(saved TransferStore) error {
 	return nil
 }
 
-// isKept reports whether a transfer may still be asked about, or has incomplete copies to remove.
+// isKept reports whether a transfer must be kept: a client may still ask about it, or its
+// incomplete copies have to be removed.
 func isKept(one store.Transfer) bool {
 	age := time.Since(one.Ended)
 	return one.Ended.IsZero() || age < transferTTL || len(one.Temps) > 0 && age < maxTempAge

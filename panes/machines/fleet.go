@@ -20,7 +20,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// healthInterval is the time between two fetches while the fleet is shown.
+// healthInterval is the time between two fetches of the machines' health while the fleet is shown.
 const healthInterval = 2 * time.Second
 
 // A health is the state of a fleet at a time.

@@ -62,8 +62,8 @@ func (l *logs) actions() panes.Actions {
 	}
 }
 
-// shown returns the log on the screen; nil if there is none. After a move of the cursor it creates
-// the log of the new process at once, because the next keys are meant for that log.
+// shown returns the log on the screen; nil if there is none. After the cursor has moved, it opens
+// the log of the process now selected at once, because the next keys are meant for that log.
 func (l *logs) shown() *logview.Log {
 	if l.merged {
 		return l.log

@@ -16,8 +16,8 @@ import (
 // request.
 const marginLines = 250
 
-// In ScrollMode a terminal stops following its output: the view stays at its lines, and the user
-// moves a cursor, selects and searches. Lines have absolute numbers, so new output does not move
+// ScrollMode is the state of a terminal that does not follow its output: the view stays at its
+// lines, and the user moves a cursor, selects and searches. Lines have absolute numbers, so new output does not move
 // them. A resize may change the numbers. Therefore the session keeps three anchors (the top, the
 // cursor and the selection's other end) and returns their new places with the next full frame.
 type ScrollMode struct {

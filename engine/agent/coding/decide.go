@@ -30,9 +30,9 @@ type Decision struct {
 }
 
 // Decide derives an agent's state from the last word of each source. The most trusted source
-// decides, unless a less trusted one has since said something ending that state: an agent that
-// reported working may have been interrupted. A question on the screen now takes precedence over a
-// title, because few agents update their title for it.
+// decides, unless a less trusted one has since reported something that ends that state: an agent
+// that reported working may have been interrupted. A question that is on the screen takes
+// precedence over a title, because few agents change their title when they ask.
 func Decide(words []store.AgentWord) Decision {
 	best := -1
 	for _, source := range trustOrder {

@@ -24,9 +24,9 @@ type Resumption struct {
 }
 
 // Resumption returns the command that resumes the conversation of the agent in a lost session. lost
-// is when the loss was noticed, and lastSign is the last sign of life before it. An agent that had
-// left the session counts only if it exited shortly before lastSign or later. ok is false if there
-// is nothing to resume.
+// is the time at which the loss was noticed, and lastSign is the last sign of life before it. An
+// agent that had left the session counts only if it exited shortly before lastSign or later. ok is
+// false if there is nothing to resume.
 func (l *Library) Resumption(r store.Record, lastSign, lost time.Time) (how Resumption, ok bool) {
 	var left store.LeftAgent
 	switch {

@@ -187,7 +187,7 @@ func isReference(value string) bool {
 	return reference().MatchString(value)
 }
 
-// surroundingQuotes returns the quotes around a value; they are kept.
+// surroundingQuotes returns the quotes around a value, which stay when the value is replaced.
 func surroundingQuotes(value string) (open, closed string) {
 	for _, q := range []string{`"`, `'`} {
 		if len(value) >= 2 && strings.HasPrefix(value, q) && strings.HasSuffix(value, q) {

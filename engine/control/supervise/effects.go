@@ -173,8 +173,8 @@ func (l *lane) runJobs() {
 				l.replaceWorker()
 			}
 		})
-		// replaceWorker has started another worker or, if there was no work, has uncounted this
-		// one.
+		// If left is set, replaceWorker has given the place of this worker to another one, or there
+		// was no work.
 		if left {
 			return
 		}

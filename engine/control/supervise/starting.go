@@ -259,7 +259,7 @@ func (s *starting) answerUnsure(p *proc, e event) {
 	s.reg.announce(p)
 }
 
-// failStart answers every client waiting for a process to run with an error.
+// failStart sends an error to every client that waits for a process to run.
 func (p *proc) failStart(err error) {
 	p.answerWaiters(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
 }

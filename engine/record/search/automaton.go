@@ -162,8 +162,8 @@ func (b *builder) reach(pc uint32, holds syntax.EmptyOp) (set []uint64, match bo
 	return set, match
 }
 
-// buildMoves builds the transitions at word boundaries if border is set, and otherwise those
-// elsewhere. ^ and $ match only at the ends, because a line contains no line break.
+// buildMoves builds the transitions at word boundaries if border is set, or else those at all other
+// positions. ^ and $ match only at the ends, because a line contains no line break.
 func (b *builder) buildMoves(border bool) moves {
 	const opening, ending = syntax.EmptyBeginText | syntax.EmptyBeginLine, syntax.EmptyEndText | syntax.EmptyEndLine
 	holds := syntax.EmptyNoWordBoundary

@@ -100,7 +100,7 @@ func (f *Filter) Repaint(p []byte) []byte {
 
 // Pass filters p. The result is valid until the next call and may be p itself. left reports that
 // the program has left its alternate screen; output after that is dropped. After Redraw, left
-// reports any switch, and nothing is dropped.
+// reports a switch to or from the alternate screen, and nothing is dropped.
 func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	defer func() { f.repaint = false }()
 	if len(f.held) > 0 {

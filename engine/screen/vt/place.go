@@ -112,8 +112,8 @@ func (t *Terminal) hasLine(n int64) bool {
 	return n >= oldest && n < end
 }
 
-// AppendCells appends the text of line n between two columns: it includes from and excludes to. A
-// wide cluster at either edge is included whole.
+// AppendCells appends the text of line n in the columns [from, to). A wide cluster at either edge
+// is included whole.
 func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
 	if !t.hasLine(n) {
 		return dst

@@ -99,8 +99,9 @@ func fitsDirect(fd int) error {
 // close releases the terminal. Nothing is written to it after close returns.
 func (d *direct) close() { d.end.Do(func() { d.tty.Close() }) }
 
-// passOutput writes output that was appended to the log at offset. done is false if the viewer's
-// goroutine must continue, or has something to report. It must be called on the reader goroutine.
+// passOutput writes output that was appended to the log at offset. done is false if output is left
+// that the viewer's goroutine must write, or if the viewer's state has changed, which that
+// goroutine reports. It must be called on the reader goroutine.
 func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

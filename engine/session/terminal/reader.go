@@ -82,7 +82,8 @@ func newReader(s *Session) *reader {
 	}
 }
 
-// run moves output until the child has exited and the PTY is empty, or the session is closed.
+// run moves output from the PTY to the log until the child has exited and the PTY is empty, or
+// until the session is closed.
 func (r *reader) run() {
 	for r.waitForRoom() && r.childLives() {
 		space := r.space()

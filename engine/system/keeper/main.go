@@ -196,7 +196,7 @@ func dialKeeper(ctx context.Context, o Options) (*net.UnixConn, error) {
 	return conn, err
 }
 
-// dialOnce returns nil if an engine can dial the running keeper.
+// dialOnce returns nil if it could connect to the running keeper as an engine does.
 func dialOnce(ctx context.Context, socket string) error {
 	return reachKeeper(ctx, Options{Socket: socket})
 }

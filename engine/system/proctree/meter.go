@@ -70,8 +70,8 @@ const (
 	unasked = -2
 )
 
-// measureTrees measures the trees of ids in a process table. Trees without a live root get nil. inspect
-// adds what a live member uses besides CPU time.
+// measureTrees measures the process trees with the roots ids. Trees without a live root get nil. If
+// inspect is set, it also measures what live members use besides CPU time.
 func (m *Meter) measureTrees(now time.Duration, boot string, ids []store.Identity, all []Process,
 	strays map[int]store.Identity, inspect func(Process, *member, *api.Metrics)) []*api.Metrics {
 	s := measurement{Meter: m, now: now, all: all, ids: ids,

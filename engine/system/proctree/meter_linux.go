@@ -18,7 +18,7 @@ import (
 
 const (
 	// searchAgain is the interval at which to search a process's descriptors for listening sockets
-	// although no new socket has appeared: a process can pass one to another.
+	// even if no new socket has appeared: a process can pass one to another.
 	searchAgain = 10 * time.Second
 	// maxSearch is the maximum number of descriptors searched per process.
 	maxSearch = 1 << 14
@@ -99,7 +99,8 @@ func (m *Meter) measureNow(now time.Duration, ids []store.Identity, strays func(
 	return out
 }
 
-// hasMoved reports whether a member of the trees has run since the last call, or a tree is new.
+// hasMoved reports whether a member of the trees may have run since the last call, or a tree is
+// new.
 func (m *Meter) hasMoved(ids []store.Identity) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -65,7 +65,8 @@ func (p location) editFile(edits []Edit) ([]int, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	// An editor does not take the lock: notice its writes since the read.
+	// An editor does not take the lock, so check whether one has written the file since it was
+	// read.
 	if now, err := dir.Lstat(name); err != nil || !sameVersion(info, now) {
 		return nil, errorf(Changed, "edit %s: the file was changed in the meantime", p.path).withHint("read it again")
 	}

@@ -69,7 +69,7 @@ func (e notRegular) reason() Reason {
 	return NotFile
 }
 
-// requireRegular returns an error unless info is of a regular file.
+// requireRegular returns an error unless info describes a regular file.
 func requireRegular(verb, path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil

@@ -116,8 +116,8 @@ func (p *Predictor) RecordKey(k keys.Key, mark uint64, now time.Time, s Screen) 
 	p.guessKey(k, mark, s)
 }
 
-// RecordUnknown records input with an unknown effect. Nothing is guessed until that input is
-// answered.
+// RecordUnknown records input with an unknown effect. Nothing is predicted until the program has
+// answered that input.
 func (p *Predictor) RecordUnknown(mark uint64) {
 	p.uncertain, p.uncertainTo, p.overtype = true, mark, false
 }

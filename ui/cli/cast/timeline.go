@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// guessedStep is the time between pieces of output with unknown times, and guessedPiece the
-	// size of a piece in bytes.
+	// guessedStep is the assumed time between two pieces of output whose times are unknown, and
+	// guessedPiece the assumed size of a piece in bytes.
 	guessedStep  = 20 * time.Millisecond
 	guessedPiece = 1 << 10
 )

@@ -40,8 +40,8 @@ func (c clients) terminalSize() (w, h int, ok bool) {
 	return w, h, err == nil && w > 0 && h > 0
 }
 
-// parseWindowSize returns the size requested by -x and -y, in cells, and w and h without them. A - is
-// the size of the caller's terminal.
+// parseWindowSize returns the size given by -x and -y, in cells. A side that is not given is w or
+// h, and a - stands for that of the caller's terminal.
 func (c clients) parseWindowSize(cmd *command, w, h int) (int, int, error) {
 	for _, side := range []struct {
 		flag byte

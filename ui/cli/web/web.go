@@ -95,7 +95,7 @@ func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
 	case !ok:
 		return v.serveHere(cmd.Context(), dataDir, book, w)
 	}
-	// The page is served as requested: only a new link is needed.
+	// The page is already served in the requested way, so only a new link is needed.
 	return v.invite(book, running, devices.Grant{}, !w.noQR)
 }
 

@@ -116,7 +116,7 @@ func CompleteLen(p []byte) int {
 	return len(p)
 }
 
-// Clean returns b as valid UTF-8 without control characters, shortened to limit bytes first.
+// Clean cuts b to at most limit bytes, and returns it as valid UTF-8 without control characters.
 func Clean(b []byte, limit int) string {
 	if len(b) > limit {
 		b = b[:CompleteLen(b[:limit])]
