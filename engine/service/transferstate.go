@@ -54,8 +54,7 @@ func (s *Files) Resume(saved TransferStore) error {
 	return nil
 }
 
-// isKept reports whether a transfer must be kept: a client may still ask about it, or its
-// incomplete copies have to be removed.
+// isKept reports whether clients may ask about a transfer, or it has incomplete copies to remove.
 func isKept(one store.Transfer) bool {
 	age := time.Since(one.Ended)
 	return one.Ended.IsZero() || age < transferTTL || len(one.Temps) > 0 && age < maxTempAge
