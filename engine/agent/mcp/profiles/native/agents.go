@@ -23,7 +23,7 @@ func agentTools() []toolkit.Tool {
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, RulesLike: "session_list",
 			Doc: "List coding agents in sessions."}, listAgents),
 		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, RulesLike: "session_wait",
-			Doc: "Wait until an agent is blocked or done; returns at once if one is."}, waitForAgents),
+			Doc: "Wait until an agent is blocked or done, or already was."}, waitForAgents),
 		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, RulesLike: "session_write",
 			Doc: "Prompt an agent that is not blocked; wait_ms: wait for it to be done or blocked."}, promptAgent),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, RulesLike: "session_screen",

@@ -32,9 +32,9 @@ func Tools(readOnly bool) []toolkit.Tool {
 			Doc: "Get the output of a daemon of shell_cmd, running or not."}, daemonOutput),
 		envGetTool(both, readOnly),
 		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Profiles: both,
-			Doc: "Set an environment variable for everything that this connection starts from now on."}, setEnv),
+			Doc: "Set a variable for what this connection starts from now on."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
-			Doc: "Remove an environment variable from everything that this connection starts from now on."}, unsetEnv),
+			Doc: "Remove a variable from what this connection starts from now on."}, unsetEnv),
 	}
 	return toolkit.ConvertErrors(tools, yamlError)
 }
