@@ -178,6 +178,57 @@ func TestShortPiecesOfOutputAreShownOnceEach(t *testing.T) {
 	}
 }
 
+// A truncatedLog is a log whose file somebody truncates after the first piece of output.
+type truncatedLog struct {
+	*ptylog.Log
+	path string
+	done chan struct{} // closed after that
+}
+
+func (l truncatedLog) Commit(n int) (int, error) {
+	n, err := l.Log.Commit(n)
+	select {
+	case <-l.done:
+	default:
+		err = errors.Join(err, os.Truncate(l.path, 0))
+		close(l.done)
+	}
+	return n, err
+}
+
+// The output just read is in the mapping of the file: touching it would be a fault, which ends the
+// engine with all its sessions.
+func TestSessionContinuesAfterItsLogWasTruncated(t *testing.T) {
+	master, slave := rawPTY(t)
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := ptylog.Open(path, ptylog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := truncatedLog{l, path, make(chan struct{})}
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) {
+		o.Master = master
+		o.Open = func() (Log, error) { return log, nil }
+	})
+	print := func(text string) {
+		t.Helper()
+		if _, err := slave.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	print("lost")
+	wait.Receive(t, "the first piece of output", log.done)
+	print("lost, perhaps")
+	wait.Poll(t, "the next one to be handled", func() (int64, bool) { return s.Shown(), s.Shown() > int64(len("lost")) && s.Shown() == log.End() })
+	print("\r\nshown")
+	wait.Poll(t, "the last one on the screen", func() (shown string, ok bool) {
+		err := s.onScreen(t.Context(), func(term Emulator) {
+			shown = strings.Join(ScreenOf(term, false, 0).Lines, "\n")
+		})
+		return shown, err == nil && strings.Contains(shown, "shown")
+	})
+}
+
 func TestFloodIsShownCompletelyWhileRequestsAreServed(t *testing.T) {
 	needs.FullRun(t)
 	master, slave := openPTY(t)

@@ -171,7 +171,8 @@ func (r *reader) appendOutput(p []byte) {
 	switch seen := n > 0 && r.viewers.rawChanged(offset, p[:n]); {
 	case seen && bytes.IndexByte(p[:n], escape) < 0:
 		r.wakeLater()
-	case n > maxEcho || !r.screen.tryParse(offset, p[:n]):
+	// p is not parsed itself: a fault would end the engine if somebody has truncated the log's file.
+	case n > maxEcho || !r.screen.tryParse(offset):
 		raiseFlag(r.screen.grew)
 	}
 	if err != nil {

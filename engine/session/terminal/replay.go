@@ -179,16 +179,10 @@ func (s *screen) feed(end int64, n int) bool {
 		s.shown.Store(end)
 		return false
 	}
-	s.show(buffer[:n])
+	s.feeding = at + int64(n)
+	s.runGuarded("show output", func() { s.term.Write(buffer[:n]) })
+	s.shown.Store(at + int64(n))
 	return n > 0 && at+int64(n) < end
-}
-
-// show parses the output that follows what is shown.
-func (s *screen) show(output []byte) {
-	end := s.shown.Load() + int64(len(output))
-	s.feeding = end
-	s.runGuarded("show output", func() { s.term.Write(output) })
-	s.shown.Store(end)
 }
 
 // maybeCheckpoint saves the screen if enough output has come since the last checkpoint, one save at

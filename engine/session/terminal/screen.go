@@ -95,9 +95,9 @@ func (s *screen) use(f func()) {
 	f()
 }
 
-// tryParse parses output that the log has at an offset, in the caller's goroutine. ok is false if
-// another one has the screen, or if the screen has not reached the offset yet.
-func (s *screen) tryParse(offset int64, output []byte) (ok bool) {
+// tryParse parses the log from offset on, in the caller's goroutine. It returns false if another one
+// has the screen, or if the screen does not show everything before the offset.
+func (s *screen) tryParse(offset int64) bool {
 	if !s.mu.TryLock() {
 		return false
 	}
@@ -105,8 +105,7 @@ func (s *screen) tryParse(offset int64, output []byte) (ok bool) {
 	if s.shown.Load() != offset {
 		return false
 	}
-	s.show(output)
-	s.noteParsed()
+	s.parse()
 	return true
 }
 
@@ -115,11 +114,6 @@ func (s *screen) parse() {
 	if s.feed(s.log.End(), parseChunk) {
 		raiseFlag(s.grew)
 	}
-	s.noteParsed()
-}
-
-// noteParsed tells all who wait for the screen that it has changed.
-func (s *screen) noteParsed() {
 	raiseFlag(s.room)
 	s.publishModes()
 	s.viewers.frameChanged()
