@@ -167,8 +167,8 @@ func (s *Shell) waitScreen(ctx context.Context, re *regexp.Regexp) finding {
 	}
 }
 
-// waitChange waits until the screen changes or the session exits, and then for the duration pause.
-// It returns false if ctx ends first.
+// waitChange waits until the screen changes, and then for the duration pause. It returns earlier if
+// the session has exited before a change. It returns false if ctx ends first.
 func (s *Shell) waitChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
 	select {
 	case <-changed:
