@@ -113,6 +113,7 @@ func (r *rig) search(in api.OutputSearchInput) api.OutputSearchOutput {
 	if err != nil {
 		r.Fatal(err)
 	}
+	q.wait = time.Hour // a slow machine must not end a call early
 	out, err := r.Search(r.Context(), q, r.targets)
 	if err != nil {
 		r.Fatal(err)

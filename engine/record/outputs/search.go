@@ -1,5 +1,5 @@
-// Package outputs searches the logs of many sessions and processes, newest first, in calls
-// continuing each other. How one log is read and matched is the subject of package logs.
+// Package outputs searches the logs of many sessions and processes, newest first. A search takes
+// several calls, each of which continues the one before. Package logs reads and matches each log.
 package outputs
 
 import (
@@ -41,6 +41,7 @@ type Query struct {
 	filter
 	pattern *logs.Pattern
 	cursor  api.OutputCursor
+	wait    time.Duration // how long to search
 }
 
 // NewQuery checks an input. The error is an *api.Error with CodeInvalid.
@@ -61,22 +62,18 @@ func NewQuery(in api.OutputSearchInput) (*Query, error) {
 	in.Limit = min(cmp.Or(in.Limit, defaultHits), maxHits)
 	in.Context = min(in.Context, maxContext)
 	q := &Query{filter: filter{in}, pattern: pattern, cursor: api.OutputCursor{Began: time.Now()}}
+	q.wait = max(min(cmp.Or(time.Duration(in.WaitMS)*time.Millisecond, defaultWait), maxWait), minWait)
 	if in.Cursor != nil {
 		q.cursor = *in.Cursor
 	}
 	return q, nil
 }
 
-// wait returns how long to search.
-func (q *Query) wait() time.Duration {
-	return max(min(cmp.Or(time.Duration(q.WaitMS)*time.Millisecond, defaultWait), maxWait), minWait)
-}
-
 // Search implements output.search on the logs of targets. It returns as soon as it has searched long
 // enough, found enough, or is finished. An error of ctx is returned at once.
 func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.OutputSearchOutput, error) {
 	targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !q.accepts(t.Process) })
-	searching, cancel := context.WithTimeout(ctx, q.wait())
+	searching, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	r := &run{
 		Searcher: s, q: q, places: listPlaces(targets, q.cursor), cursor: q.cursor,

@@ -150,6 +150,32 @@ func TestCancelledSearchReturnsAtOnce(t *testing.T) {
 	}
 }
 
+// A call may end before it has searched anything. The next one continues, here with more time.
+func TestCallsThatAreCutShortFindEverything(t *testing.T) {
+	r := newRig(t)
+	r.segmentSize = 10
+	r.add("p", 10, strings.Repeat("x\n", 100))
+	q, err := NewQuery(api.OutputSearchInput{Pattern: api.Pattern{Text: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := 0
+	for calls := 1; ; calls++ {
+		q.wait = time.Duration(calls) * time.Microsecond
+		out, err := r.Search(t.Context(), q, r.targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hits += len(out.Hits); out.Cursor == nil {
+			break
+		}
+		q.cursor = *out.Cursor
+	}
+	if hits != 100 {
+		t.Errorf("%d hits", hits)
+	}
+}
+
 func TestUnreadableLogIsSkippedOnce(t *testing.T) {
 	r := newRig(t)
 	for _, id := range []string{"a", "b", "c"} {
@@ -231,7 +257,7 @@ func TestSearchFindsWhatSearchesOfEachLogFind(t *testing.T) {
 				p.exit(1, 0)
 			}
 		}
-		in := api.OutputSearchInput{Pattern: drawPattern(rt), Limit: rapid.SampledFrom([]int{0, 3, 1000}).Draw(rt, "limit"), WaitMS: 1000}
+		in := api.OutputSearchInput{Pattern: drawPattern(rt), Limit: rapid.SampledFrom([]int{0, 3, 1000}).Draw(rt, "limit")}
 		if diff := cmp.Diff(r.grep(in), found(r.searchAll(in, nothing))); diff != "" {
 			rt.Fatal(diff)
 		}
@@ -251,7 +277,7 @@ func TestChangesBetweenCallsLoseNoHit(t *testing.T) {
 				p.exit(i, 0)
 			}
 		}
-		in := api.OutputSearchInput{Pattern: api.Pattern{Text: "needle"}, Limit: rapid.IntRange(1, 20).Draw(rt, "limit"), WaitMS: 1000}
+		in := api.OutputSearchInput{Pattern: api.Pattern{Text: "needle"}, Limit: rapid.IntRange(1, 20).Draw(rt, "limit")}
 		missing := map[string]bool{}
 		for _, hit := range r.grep(in) {
 			missing[hit] = true
