@@ -101,7 +101,7 @@ type LogsMatch struct {
 
 // OutputSearch searches what sessions and processes have printed.
 var OutputSearch = NewOperation[OutputSearchInput, OutputSearchOutput]("output.search",
-	"Searches the output of all sessions and processes, including those that have exited, newest first, as far as it gets in the given time.", Read,
+	"Searches the output of all sessions and processes, whether they are running or have exited, newest first. Returns what it has found after a given time, and where to continue.", Read,
 	Row[OutputSearchInput]{Access: UserOnly})
 
 // OutputSearchInput is the input of output.search. A search takes several calls: each continues at
@@ -114,8 +114,8 @@ type OutputSearchInput struct {
 	Actor   string     `json:"actor,omitempty" jsonschema:"only those started by this one: person, agent for any agent, or one exactly"`
 	Command string     `json:"command,omitempty" jsonschema:"only those whose program and arguments contain this text, in any case"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"only session, process or exec"`
-	Failed  bool       `json:"failed,omitempty" jsonschema:"only those that exited with a code other than 0 or were killed by a signal, and were not stopped on request"`
-	Running bool       `json:"running,omitempty" jsonschema:"only those that have not exited"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"only those that failed: they exited with a code other than 0, or a signal killed them without a request to stop"`
+	Running bool       `json:"running,omitempty" jsonschema:"only those that are running"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"only lines written at or after this time, as far as known"`
 	Until   *time.Time `json:"until,omitempty" jsonschema:"only lines written before this time, as far as known"`
 	Context int        `json:"context,omitempty" jsonschema:"number of lines before and after each match; at most 100"`
@@ -129,7 +129,7 @@ type OutputSearchInput struct {
 // trimmed or deleted, and when the engine restarts.
 type OutputCursor struct {
 	Began   time.Time `json:"began" jsonschema:"when the first call was made"`
-	Group   int       `json:"group" jsonschema:"0: logs of what runs, 1: of what has exited, 2: of what has started or exited since began"`
+	Group   int       `json:"group" jsonschema:"0 for running sessions and processes, 1 for exited ones, 2 for those that have started or exited since the time in began"`
 	At      time.Time `json:"at,omitzero" jsonschema:"when the session or process of the log started or, in group 1, exited"`
 	ID      string    `json:"id" jsonschema:"id of the session or process of the log"`
 	Stream  string    `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
@@ -139,7 +139,7 @@ type OutputCursor struct {
 
 // OutputSearchOutput is the output of output.search.
 type OutputSearchOutput struct {
-	Hits     []OutputHit   `json:"hits" jsonschema:"matching lines: first those of what runs, the latest started first, then of what has exited, the latest first; those of a log from its end to its start"`
+	Hits     []OutputHit   `json:"hits" jsonschema:"matching lines, newest first: those of running sessions and processes by start, then those of exited ones by exit; within a log, from its end to its start"`
 	Cursor   *OutputCursor `json:"cursor,omitempty" jsonschema:"where to continue; missing if everything was searched"`
 	Searched int64         `json:"searched" jsonschema:"number of bytes searched by this call"`
 	Left     int64         `json:"left" jsonschema:"approximate number of bytes still to be searched"`

@@ -19,7 +19,8 @@ type Output struct {
 func (s *Output) Handle(m *server.Mux) { server.Handle(m, api.OutputSearch, s.search) }
 
 func (s *Output) search(ctx context.Context, in api.OutputSearchInput) (api.OutputSearchOutput, error) {
-	// The query is begun first: what changes while processes are listed counts as changed since.
+	// The search begins before the processes are listed, so that one that starts or exits meanwhile
+	// counts as changed since.
 	q, err := outputs.NewQuery(in)
 	if err != nil {
 		return api.OutputSearchOutput{}, err
