@@ -129,6 +129,7 @@ func TestReportOfDirectInputKeepsTheLaterTypist(t *testing.T) {
 	b.awaitMaster()
 	b.borrow("a")
 	b.in <- api.Input{Typed: []byte("b")}
+	b.in <- api.Input{AskColors: true} // taken once the report is handled
 	agent := api.WithCaller(t.Context(), api.Caller{Owner: "x", Name: "claude"})
 	if err := s.TypeInto(agent, []byte("c")); err != nil {
 		t.Fatal(err)
