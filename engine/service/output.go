@@ -19,8 +19,7 @@ type Output struct {
 func (s *Output) Handle(m *server.Mux) { server.Handle(m, api.OutputSearch, s.search) }
 
 func (s *Output) search(ctx context.Context, in api.OutputSearchInput) (api.OutputSearchOutput, error) {
-	// The search begins before the processes are listed, so that one that starts or exits meanwhile
-	// counts as changed since.
+	// The search begins before the list is made, so that what changes meanwhile counts as changed.
 	q, err := outputs.NewQuery(in)
 	if err != nil {
 		return api.OutputSearchOutput{}, err
