@@ -203,7 +203,7 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 // RequestListOutput is the output of request.list. Each list begins with the oldest request.
 type RequestListOutput struct {
 	Requests []Request `json:"requests" jsonschema:"the open requests"`
-	Answered []Request `json:"answered,omitempty" jsonschema:"requests with a standing answer, given with always"`
+	Answered []Request `json:"answered,omitempty" jsonschema:"requests whose answer applies to later ones too (set always)"`
 }
 
 // RequestUndoInput is the input of request.undo.

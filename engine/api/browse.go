@@ -97,7 +97,7 @@ type FileJob struct {
 	Done    []FileMoved `json:"done,omitempty" jsonschema:"finished items"`
 	Skipped int         `json:"skipped,omitempty" jsonschema:"number of items skipped because their target existed"`
 	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
-	Large   bool        `json:"large,omitempty" jsonschema:"it failed because the unpacked size exceeds the limit that applies without large"`
+	Large   bool        `json:"large,omitempty" jsonschema:"it failed because the unpacked size exceeds the default limit; set large to lift it"`
 }
 
 // A FileMoved is a finished item of a transfer.

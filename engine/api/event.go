@@ -30,8 +30,8 @@ type Event struct {
 	Request   *Request       `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
 	History   int64          `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
 	Machine   *Machine       `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
-	Machines  []Machine      `json:"machines,omitempty" jsonschema:"in machines, and in a snapshot with machines: all other machines, by name"`
-	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines, and in a snapshot with machines: a fleet that has more machines than listed"`
+	Machines  []Machine      `json:"machines,omitempty" jsonschema:"in machines events, and in a snapshot if machines were requested: all other machines, by name"`
+	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines events, and in a snapshot if machines were requested: a fleet that has more machines than listed"`
 	Layout    *Layout        `json:"layout,omitempty" jsonschema:"in a snapshot: the layout"`
 	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the revision of the layout"`
 	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout: what was changed"`

@@ -101,7 +101,7 @@ type LogsMatch struct {
 
 // OutputSearch searches what sessions and processes have printed.
 var OutputSearch = NewOperation[OutputSearchInput, OutputSearchOutput]("output.search",
-	"Searches the output of all sessions and processes, whether they are running or have exited, newest first. Returns what it has found after a given time, and where to continue.", Read,
+	"Searches the output of all sessions and processes, running or exited, newest first, for as long as the call may take.", Read,
 	Row[OutputSearchInput]{Access: UserOnly})
 
 // OutputSearchInput is the input of output.search. A search takes several calls: each continues at

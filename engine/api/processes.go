@@ -95,7 +95,7 @@ type Metrics struct {
 	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
 	Ports      []int   `json:"ports" jsonschema:"TCP ports on which it listens"`
 
-	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it only waits for its standard input, to which nobody writes"`
+	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it is waiting for input, and nobody writes to its standard input"`
 
 	LeftPIDs []int `json:"left_pids,omitempty" jsonschema:"of an exited process: the processes started by it and still running"`
 
@@ -316,7 +316,7 @@ type ProcessWaitOutput struct {
 	Line    string  `json:"line,omitempty" jsonschema:"the line matching log"`
 	Process Process `json:"process" jsonschema:"the process after the wait"`
 
-	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check still failing when the wait for ready timed out"`
+	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check that was still failing when the wait timed out"`
 	PortHolder string `json:"port_holder,omitempty" jsonschema:"the program that used the port when the wait for it failed"`
 	CrashLoop  bool   `json:"crash_loop,omitempty" jsonschema:"the wait ended because the process exits soon after each start"`
 }

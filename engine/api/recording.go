@@ -23,7 +23,7 @@ type SessionRecordOutput struct {
 	End        int64     `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64     `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first; known only for output since the engine started"`
-	Sizes      []LogSize `json:"sizes" jsonschema:"sizes of the terminal during data, oldest first; the first applies at start"`
+	Sizes      []LogSize `json:"sizes" jsonschema:"sizes of the terminal while data was printed, oldest first; the first is the size at the beginning of data"`
 	State      State     `json:"state" jsonschema:"the session's state"`
 }
 
