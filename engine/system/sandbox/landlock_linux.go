@@ -218,7 +218,7 @@ func checkGuarded(guarded string, all []paths) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("allowWrite %s: it would make %s writable, from where the sandbox could be lifted; name narrower folders, or add that one to denyWrite", opened, guarded)
+	return fmt.Errorf("allowWrite %s: it would make %s writable, which a program could use to lift the sandbox; name narrower folders, or add that one to denyWrite", opened, guarded)
 }
 
 // findOpening returns the path in allowWrite that makes part of a directory writable; "" if none
