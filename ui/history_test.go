@@ -74,7 +74,7 @@ func TestInsertAsksIfSessionIsNotAtPrompt(t *testing.T) {
 	}
 }
 
-func TestKeysTypedAheadForPromptAnswerNoQuestion(t *testing.T) {
+func TestKeysTypedAheadForThePromptDoNotAnswerADialog(t *testing.T) {
 	d := openRecall(t, 80, 24, func(e *fakeEngine) {
 		e.history.AddRun("go")
 		e.sessions[0].runs = "vim"

@@ -236,7 +236,7 @@ func (d *Dialog) askRemove(name string) tea.Cmd {
 func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	program, err := os.Executable()
 	if err != nil {
-		return d.env.Say("find this program: "+err.Error(), true)
+		return d.env.Say("find Tandem's program: "+err.Error(), true)
 	}
 	return d.env.Visit("machine "+args[0], append([]string{program, "machine"}, args...), d.env.Folder(), nil)
 }
@@ -246,7 +246,7 @@ func (d *Dialog) runInSession(args ...string) tea.Cmd {
 func runTandem(ctx context.Context, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return fmt.Errorf("find Tandem's program: %w", err)
 	}
 	out, err := exec.CommandContext(ctx, program, append([]string{"machine"}, args...)...).CombinedOutput()
 	if err == nil {

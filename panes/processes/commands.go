@@ -173,7 +173,7 @@ func (c *commands) restartTargets() tea.Cmd {
 	case len(targets) == 1 && targets[0].State.Ended() && c.table.HeaderProject() == nil:
 		return c.restartAll(targets)
 	case len(targets) == 1:
-		what = "It is running and is stopped first."
+		what = "It is running and will be stopped first."
 	}
 	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, func() tea.Cmd { return c.restartAll(targets) })
 }

@@ -123,7 +123,7 @@ func TestNativeProfileListsItsTools(t *testing.T) {
 	}
 }
 
-func TestTerminalToolsProfileIsNativeWithoutFileTools(t *testing.T) {
+func TestTerminalToolsProfileHasNativeToolsExceptFileTools(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	files := strings.Fields("read write edit grep find ls")

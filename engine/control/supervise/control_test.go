@@ -384,7 +384,7 @@ func TestSessionsInterruptedLastAreNotRemoved(t *testing.T) {
 		}
 		for e := range s.Events {
 			if e.Type == api.EventNotice {
-				if !strings.HasPrefix(e.Notice, "2 sessions of an earlier crash or reboot were removed") {
+				if !strings.HasPrefix(e.Notice, "2 sessions left by an earlier crash or reboot were removed") {
 					t.Errorf("the user is told %q", e.Notice)
 				}
 				break

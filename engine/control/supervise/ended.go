@@ -154,7 +154,7 @@ func (t *trimming) removeFinished(oldest []store.Record) {
 			}
 		}
 		if lost > 0 {
-			t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
+			t.reg.publishNotice(fmt.Sprintf("%d sessions left by an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
 		}
 	})
 }

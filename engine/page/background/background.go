@@ -80,7 +80,7 @@ func Invite(ctx context.Context, engine api.Engine) (Link, error) {
 func Start(ctx context.Context, engine api.Engine, dataDir string, options ...string) (page.Serving, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return page.Serving{}, fmt.Errorf("find this program: %w", err)
+		return page.Serving{}, fmt.Errorf("find Tandem's program: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, serveTimeout)
 	defer cancel()

@@ -20,7 +20,7 @@ func TestSubcommandsInheritTheReachOfTheirParent(t *testing.T) {
 	}
 }
 
-func TestMachinesAreAskedForFlagsTheHubCannotAnswer(t *testing.T) {
+func TestCommandsWithFlagsTheHubCannotAnswerAskTheMachines(t *testing.T) {
 	list := func(args ...string) bool {
 		cmd := &cobra.Command{Use: "ps", Annotations: ListAnnotations("usage", "watch")}
 		cmd.Flags().Bool("usage", false, "")

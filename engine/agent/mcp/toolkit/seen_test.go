@@ -37,7 +37,7 @@ func TestCursorIsOneOrTwoNumbers(t *testing.T) {
 	}
 }
 
-func TestSeenKeepsCursorUntilRemoved(t *testing.T) {
+func TestCursorOfASessionIsKeptUntilItIsRemoved(t *testing.T) {
 	var s Seen
 	if c, known := s.At("a"); known || c != (Cursor{}) {
 		t.Errorf("of what it never saw: %+v, %v", c, known)

@@ -155,7 +155,7 @@ func PythonName() string {
 func (in shellInput) ownArgv() ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
+		return nil, api.Errorf(api.CodeInternal, "start shell: find Tandem's program: %v", err)
 	}
 	argv := []string{program, "shell"}
 	if in.Prompt != "" {
