@@ -22,6 +22,7 @@ import (
 // A program is a tandem with its own data folder.
 type program struct {
 	path string
+	dir  string // of its data and configuration
 	env  []string
 }
 
@@ -33,7 +34,7 @@ func build(b *testing.B) program {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := program{path: os.Getenv("TANDEM_BENCH_PROGRAM")}
+	p := program{path: os.Getenv("TANDEM_BENCH_PROGRAM"), dir: dir}
 	if p.path == "" {
 		p.path = filepath.Join(dir, "tandem")
 		if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
@@ -56,7 +57,7 @@ func (p program) withNewData(b *testing.B) program {
 	if err != nil {
 		b.Fatal(err)
 	}
-	q := program{path: p.path, env: append(slices.Clone(p.env), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"))}
+	q := program{path: p.path, dir: dir, env: append(slices.Clone(p.env), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"))}
 	b.Cleanup(func() {
 		q.command("shutdown", "--all", "--yes").Run()
 		os.RemoveAll(dir)

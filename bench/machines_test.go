@@ -62,7 +62,7 @@ func BenchmarkMachines(b *testing.B) {
 func startMachines(b *testing.B, stopped bool) program {
 	b.Helper()
 	p := build(b)
-	dir := filepath.Dir(p.path)
+	dir := p.dir
 	var conf strings.Builder
 	for i := 1; i <= machines; i++ {
 		remote := p
