@@ -20,7 +20,7 @@ func BenchmarkPaletteKey(b *testing.B) {
 			Command: fmt.Sprintf("node server/worker.js --port %d", 3000+i), Argv: []string{"node", "server/worker.js"}, CWD: "/home/ann/src/web",
 		})
 	}
-	m.showPalette()
+	m.dialog.ForUser(m.showPalette)
 	var answer paletteAnswer
 	for i := range 200 {
 		answer.commands = append(answer.commands, api.HistoryRow{Command: api.Command{
