@@ -3,6 +3,7 @@ package rendered
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,8 +30,8 @@ const (
 // shifts of the character set, backspaces, or carriage returns inside a line. Other control
 // characters count as text.
 func IsPlain(p []byte) bool {
-	for _, c := range []byte("\x1b\b\x0e\x0f") {
-		if bytes.IndexByte(p, c) >= 0 {
+	for i := range notPlain {
+		if c := notPlain[i]; c != '\r' && bytes.IndexByte(p, c) >= 0 {
 			return false
 		}
 	}
@@ -49,29 +50,77 @@ func IsPlain(p []byte) bool {
 // sequences, and replaces text overwritten or erased within the line. line has no newline; an
 // incomplete sequence at its end is dropped.
 func AppendText(dst, line []byte) []byte {
-	line = bytes.TrimRight(line, "\r")
-	// Fast path: most lines need no change.
-	if IsPlain(line) {
-		return append(dst, line...)
-	}
-	start := len(dst)
-	for rest := line; len(rest) > 0; {
-		i := bytes.IndexAny(rest, "\x1b\b\r\x0e\x0f")
-		if i < 0 {
-			return append(dst, rest...)
+	dst, _ = AppendLines(dst, line, math.MaxInt)
+	return dst
+}
+
+// AppendLines appends the text of several lines of output, as AppendText does for each. It may stop
+// after a line once it has appended limit bytes, because a short line can expand to many. n is the
+// number of bytes of output whose text has been appended.
+func AppendLines(dst, output []byte, limit int) (text []byte, n int) {
+	start, next := len(dst), controls{-1, -1, -1, -1, -1}
+	for n < len(output) {
+		at := next.find(output, n)
+		dst = append(dst, output[n:at]...)
+		if at == len(output) {
+			return dst, at
 		}
-		dst = append(dst, rest[:i]...)
-		n := 1
-		if rest[i] == esc {
-			n, _ = styled.Sequence(rest[i:])
+		n = at + controlLen(output[at:])
+		endsLine := output[at] == '\r' && (n == len(output) || output[n] == '\n')
+		if endsLine || !movesCursor(output[at:n]) {
+			continue
 		}
 		// A canvas is needed only once the cursor moves: dropping sequences does the rest.
-		if movesCursor(rest[i : i+n]) {
-			return drawLine(line, nil).appendText(dst[:start])
+		line := bytes.LastIndexByte(output[:at], '\n') + 1
+		rest, _, more := bytes.Cut(output[at:], []byte{'\n'})
+		n = at + len(rest)
+		dst = dst[:start+bytes.LastIndexByte(dst[start:], '\n')+1]
+		dst = drawLine(bytes.TrimRight(output[line:n], "\r"), nil).appendText(dst)
+		if more {
+			dst = append(dst, '\n')
+			n++
 		}
-		rest = rest[i+n:]
+		if len(dst)-start >= limit {
+			break
+		}
 	}
-	return dst
+	return dst, n
+}
+
+// notPlain are the characters that a terminal does not show as text.
+const notPlain = "\x1b\r\b\x0e\x0f"
+
+// controls are the offsets of the next occurrence of each character of notPlain in output.
+type controls [len(notPlain)]int
+
+// find returns the first offset of any of the characters at or after pos, or the length of output.
+func (c *controls) find(output []byte, pos int) int {
+	first := len(output)
+	for i := range c {
+		if c[i] < pos {
+			c[i] = len(output)
+			if n := bytes.IndexByte(output[pos:], notPlain[i]); n >= 0 {
+				c[i] = pos + n
+			}
+		}
+		first = min(first, c[i])
+	}
+	return first
+}
+
+// controlLen returns the length of the carriage returns, the other control character or the escape
+// sequence at the start of output. A sequence ends with its line.
+func controlLen(output []byte) int {
+	switch {
+	case output[0] == '\r':
+		return len(output) - len(bytes.TrimLeft(output, "\r"))
+	case output[0] != esc:
+		return 1
+	case len(output) > 1 && strings.IndexByte("]PX^_", output[1]) >= 0: // only these may contain a newline
+		output, _, _ = bytes.Cut(output, []byte{'\n'})
+	}
+	n, _ := styled.Sequence(output)
+	return n
 }
 
 // RenderStyled returns a line of output like AppendText, but keeps its colours and attributes as
@@ -88,7 +137,7 @@ func RenderStyled(line []byte) []byte {
 // sequence.
 func onlyColours(line []byte) bool {
 	for {
-		i := bytes.IndexAny(line, "\x1b\b\r\x0e\x0f")
+		i := bytes.IndexAny(line, notPlain)
 		if i < 0 {
 			return true
 		}

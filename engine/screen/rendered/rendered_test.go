@@ -2,7 +2,9 @@ package rendered_test
 
 import (
 	"bytes"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +40,34 @@ func TestAppendTextMatchesATerminal(t *testing.T) {
 	} {
 		if got := rendered.AppendText(nil, []byte(tt.line)); string(got) != tt.text {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.text)
+		}
+	}
+}
+
+func TestAppendLinesRendersEachLine(t *testing.T) {
+	for _, output := range []string{
+		"", "\n", "\n\n", "a", "a\n", "\x1b[31mERR\x1b[0mOR\r\nplain\r\n", "1%\r50%\r\n\x1b]0;title\nnot a title\x07\n",
+		"abc\b\bX\x1b[3\n\x1b[2mm\n\x1b", "x\r\r\r\n\r\r\ry\n\x0e\x0f\n\b", "a\x1b\nb\x1b[\nc\x1b(\nd\x1b]\ne",
+	} {
+		checkLines(t, output)
+	}
+}
+
+// checkLines compares the text of many lines, made at once and one by one, with that of each.
+func checkLines(t *testing.T, output string) {
+	var want []string
+	for line := range strings.SplitSeq(output, "\n") {
+		want = append(want, string(rendered.AppendText(nil, []byte(line))))
+	}
+	for _, limit := range []int{math.MaxInt, 1} {
+		text := []byte("before\n")
+		for rest := []byte(output); len(rest) > 0; {
+			n := 0
+			text, n = rendered.AppendLines(text, rest, limit)
+			rest = rest[n:]
+		}
+		if got := strings.Split(strings.TrimPrefix(string(text), "before\n"), "\n"); !slices.Equal(got, want) {
+			t.Errorf("%q with limit %d: %q, want %q", output, limit, got, want)
 		}
 	}
 }
@@ -92,9 +122,14 @@ func untabbed(p []byte) []byte {
 }
 
 func FuzzAppendTextMatchesATerminal(f *testing.F) {
+	f.Add("a\x1b[31mb\r\nc\x1b]x\ny\x07d\be\r\r\n\x1b[Cf")
 	f.Add("ab\x1b[31mc\rd\b\x1b[2K\x1b[5Ge\x1b[3Df\x1b[1K\tg")
 	f.Fuzz(func(t *testing.T, line string) {
-		if strings.Contains(line, "\n") || len(line) > 1000 {
+		if len(line) > 1000 {
+			return
+		}
+		checkLines(t, line)
+		if strings.Contains(line, "\n") {
 			return
 		}
 		text := rendered.AppendText(nil, []byte(line))
