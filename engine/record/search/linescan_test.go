@@ -97,7 +97,7 @@ func TestScansMatchPackageRegexp(t *testing.T) {
 		"\\bbar\\b", "\\bbaz\\b.*x$", "[^a-z]$", "[^\\x00-\\x7f]", "caf.$", "^..$", "\\pL+\\s\\pL+", "\\x{FFFD}", "(?s).$", "(?m)^the|5$", "a|b|$^",
 		"(foo|foo_bar)\\b", "(a?){5}b", "(?:x+x+)+y", "[ms]{2}\\r?$", "\\z", "\\A\\w+\\z", "(?U)a+?b??", "\u2028", "9\\$", "e.{3}r", "\\C",
 		"error", "(?i)error", "^error", "x$", "ä", "(?i)Ä", "a|warn", "(?i)k", "\\.{3}", "[0-9]+", "", "^$", "e", "\\x{FFFD}", "no such thing",
-		"err(or|x)", "(?i)warn.*error", "(no )?end", "(warn)+", "\\bx", "\r", "n\n", "(?i)(error|zeile)", "-$", "ab?c",
+		"err(or|x)", "(?i)warn.*error", "(no )?end", "(warn)+", "\\bx", "\r", "n\n", "(?i)(error|zeile)", "(?i)a\u0130", "(?i)baz-QUX", "(?i)lAST|the", "-$", "ab?c",
 	} {
 		checkScans(t, expr, scanLines)
 	}
@@ -106,7 +106,7 @@ func TestScansMatchPackageRegexp(t *testing.T) {
 // exprGen generates expressions with all elements of the syntax.
 func exprGen() *rapid.Generator[string] {
 	atom := rapid.SampledFrom([]string{"a", "b", "ab", ".", "[ab]", "[^a]", "\\w", "\\W", "\\d", "\\s", "\u00e9", "[\u00e0-\u00ff]", "\\x{FFFD}", "\r", "\\n",
-		"^", "$", "\\b", "\\B", "\\A", "\\z", "(?i:aK)", "(?s:.)", "(?m:^)", "(?m:$)", "_", "1", "-"})
+		"^", "$", "\\b", "\\B", "\\A", "\\z", "(?i:aK)", "(?i:bAb)", "(?i:ab\u0130a)", "(?s:.)", "(?m:^)", "(?m:$)", "_", "1", "-"})
 	var deep func(n int) *rapid.Generator[string]
 	deep = func(n int) *rapid.Generator[string] {
 		if n == 0 {
@@ -124,7 +124,7 @@ func exprGen() *rapid.Generator[string] {
 }
 
 func TestScansMatchPackageRegexpOnRandomLines(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", "b", "ab", "\u00e9", "K", "\u212a", "_", "1", "-", " ", "\n", "\r\n", "\r", "\xff", "\xe2\x82", "\u20ac",
+	piece := rapid.SampledFrom([]string{"a", "b", "ab", "aB", "BA", "i", "\u0130", "\u00e9", "K", "\u212a", "_", "1", "-", " ", "\n", "\r\n", "\r", "\xff", "\xe2\x82", "\u20ac",
 		strings.Repeat("a", 69), strings.Repeat("ab", 40)})
 	seed.Check(t, func(t *rapid.T) {
 		checkScans(t, exprGen().Draw(t, "expression"), strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "text"), ""))
