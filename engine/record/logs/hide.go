@@ -30,8 +30,23 @@ func Hide(log linelog.Reader, secret string) linelog.Reader {
 	return redactedLog{log, []byte(secret)}
 }
 
-// ReadAt also reads around the range, because the secret may start before it or end after it.
 func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
+	margin := len(h.secret) - 1
+	if len(p) <= 2*margin {
+		return h.readAround(p, off)
+	}
+	n, err := h.Reader.ReadAt(p, off)
+	blankAll(p[:n], h.secret)
+	for _, at := range [2]int{0, max(n-margin, 0)} { // only there, part of the secret may be outside p
+		if _, err := h.readAround(p[at:min(at+margin, n)], off+int64(at)); err != nil && err != io.EOF {
+			return 0, err
+		}
+	}
+	return n, err
+}
+
+// readAround also reads around the range, because the secret may start before it or end after it.
+func (h redactedLog) readAround(p []byte, off int64) (int, error) {
 	margin := int64(len(h.secret) - 1)
 	from := max(off-margin, min(h.Start(), off), 0)
 	lead := int(off - from)
@@ -56,14 +71,7 @@ func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
 // the rest may not be written yet. If cut is set, the log may have been truncated at the start of
 // buf, and a suffix of the secret is blanked there.
 func (h redactedLog) redact(buf []byte, cut bool) {
-	for rest := buf; ; {
-		i := bytes.Index(rest, h.secret)
-		if i < 0 {
-			break
-		}
-		blankOut(rest[i : i+len(h.secret)])
-		rest = rest[i+len(h.secret):]
-	}
+	blankAll(buf, h.secret)
 	for n := min(len(h.secret)-1, len(buf)); n >= minFragment; n-- {
 		if tail := buf[len(buf)-n:]; bytes.HasPrefix(h.secret, tail) {
 			blankOut(tail)
@@ -71,6 +79,17 @@ func (h redactedLog) redact(buf []byte, cut bool) {
 		if head := buf[:n]; cut && bytes.HasSuffix(h.secret, head) {
 			blankOut(head)
 		}
+	}
+}
+
+func blankAll(p, secret []byte) {
+	for {
+		i := bytes.Index(p, secret)
+		if i < 0 {
+			return
+		}
+		blankOut(p[i : i+len(secret)])
+		p = p[i+len(secret):]
 	}
 }
 

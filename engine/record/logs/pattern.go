@@ -17,7 +17,7 @@ import (
 // It is safe for concurrent use.
 type Pattern struct {
 	lines *search.Pattern
-	pool  sync.Pool // of *shownLines
+	pool  sync.Pool // of *[]byte, for text
 }
 
 var _ linelog.Matcher = (*Pattern)(nil)
@@ -44,6 +44,10 @@ func compilePattern(doing, expr string, fold bool) (*Pattern, error) {
 	return &Pattern{lines: lines}, nil
 }
 
+// maxShown is about how much text is made at once, in bytes. The text may be a hundred times as long as
+// its lines in the log.
+const maxShown = 1 << 20
+
 // Each implements linelog.Matcher.
 func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	// Fast path: without escape sequences, a terminal displays the bytes as they are.
@@ -51,60 +55,27 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 		p.lines.Each(data, yield)
 		return
 	}
-	shown, ok := p.pool.Get().(*shownLines)
+	shown, ok := p.pool.Get().(*[]byte)
 	if !ok {
-		shown = new(shownLines)
+		shown = new([]byte)
 	}
 	defer p.pool.Put(shown)
-	for at, more := 0, true; more && at < len(data); {
-		at = shown.read(data, at)
-		p.lines.Each(shown.text, func(lo, _ int) bool {
-			more = yield(shown.boundsOf(lo))
+	base, more := 0, true // of data in the whole
+	for more && len(data) > 0 {
+		text, n := rendered.AppendLines((*shown)[:0], data, maxShown)
+		*shown = text
+		at, lo := 0, 0 // the same line in text and data
+		p.lines.Each(text, func(found, _ int) bool {
+			for range bytes.Count(text[at:found], []byte{'\n'}) {
+				lo += bytes.IndexByte(data[lo:], '\n') + 1
+			}
+			at = found
+			line, _, _ := bytes.Cut(data[lo:n], []byte{'\n'})
+			more = yield(base+lo, base+lo+len(line))
 			return more
 		})
+		base, data = base+n, data[n:]
 	}
-}
-
-// maxShown limits the text held at once, in bytes. The text may be a hundred times as long as its
-// lines in the log.
-const maxShown = 1 << 20
-
-// shownLines holds the text of lines as a terminal displays them, and the offsets of the lines in
-// the log.
-type shownLines struct {
-	text  []byte
-	lines []shownLine
-	next  int // index of the next line for boundsOf
-}
-
-type shownLine struct {
-	at     int // offset in the text
-	lo, hi int // bounds in the log
-}
-
-// read reads lines of data from offset lo until there is enough text. It returns the start of the
-// next line.
-func (s *shownLines) read(data []byte, lo int) (next int) {
-	s.text, s.lines, s.next = s.text[:0], s.lines[:0], 0
-	for lo < len(data) && len(s.text) < maxShown {
-		hi := len(data)
-		if i := bytes.IndexByte(data[lo:], '\n'); i >= 0 {
-			hi = lo + i
-		}
-		s.lines = append(s.lines, shownLine{len(s.text), lo, hi})
-		s.text = append(rendered.AppendText(s.text, data[lo:hi]), '\n')
-		lo = hi + 1
-	}
-	return lo
-}
-
-// boundsOf returns the bounds in the log of the line that contains an offset of the text. Offsets
-// must increase from call to call.
-func (s *shownLines) boundsOf(at int) (lo, hi int) {
-	for s.lines[s.next].at != at {
-		s.next++
-	}
-	return s.lines[s.next].lo, s.lines[s.next].hi
 }
 
 // excerpt returns the text of a matching line. If the line is longer than maxText bytes, it returns

@@ -3,17 +3,16 @@ package logs
 import (
 	"strings"
 	"testing"
+
+	"tandem/engine/screen/rendered"
 )
 
 func TestSearchLimitsTextOfExpandingLines(t *testing.T) {
 	const line = "\x1b[1000Gx\n"
 	const lines = 10_000
 	data := []byte(strings.Repeat(line, lines))
-	var s shownLines
-	for at := 0; at < len(data); {
-		if at = s.read(data, at); len(s.text) > maxShown+1001 {
-			t.Fatalf("%d bytes of text are held", len(s.text))
-		}
+	if text, n := rendered.AppendLines(nil, data, maxShown); len(text) > maxShown+1001 || n == 0 {
+		t.Fatalf("%d bytes of text are held", len(text))
 	}
 	n := 0
 	mustSearch(t, "^ *x$").Each(data, func(lo, hi int) bool {
