@@ -58,7 +58,12 @@ func (e *engine) newMux() *server.Mux {
 			Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Log: e.log,
 			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck, Others: &e.machines,
 		},
-		&service.Output{Control: h.Control, Searcher: outputs.Searcher{Logs: h.Logs, RunsAt: h.History.RunsAt}},
+		&service.Output{
+			Control: h.Control, Searcher: outputs.Searcher{Logs: h.Logs, RunsAt: h.History.RunsAt},
+			MayRead: func(ctx context.Context, operation string) bool {
+				return guard.Check(ctx, operation, api.Read, nil) == nil && e.arbiter.MayRead(ctx, operation)
+			},
+		},
 		&service.CodingAgents{Control: h.Control, Guard: guard, Agents: h.Agents},
 		&service.Commands{Control: h.Control, Starter: starter, Store: e.store, Usage: e.usage},
 		approvals, members,

@@ -102,7 +102,7 @@ type LogsMatch struct {
 // OutputSearch searches what sessions and processes have printed.
 var OutputSearch = NewOperation[OutputSearchInput, OutputSearchOutput]("output.search",
 	"Searches the output of all sessions and processes, running or exited, newest first, for as long as the call may take.", Read,
-	Row[OutputSearchInput]{Access: UserOnly})
+	Row[OutputSearchInput]{Access: Filtered})
 
 // OutputSearchInput is the input of output.search. A search takes several calls: each continues at
 // the cursor of the one before, and the caller ends it by not calling again. Lines are matched as
@@ -144,6 +144,7 @@ type OutputSearchOutput struct {
 	Searched int64         `json:"searched" jsonschema:"number of bytes searched by this call"`
 	Left     int64         `json:"left" jsonschema:"approximate number of bytes still to be searched"`
 	Skipped  int           `json:"skipped,omitempty" jsonschema:"number of logs that could not be read so far"`
+	Withheld int           `json:"withheld,omitempty" jsonschema:"number of sessions and processes left out because the caller may not read them"`
 }
 
 // An OutputHit is a matching line. If its session or process is restarted or exits during a search,

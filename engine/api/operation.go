@@ -39,6 +39,7 @@ const (
 	Typing       Access = "typing"       // types: not while the user has locked the keyboard, and not out of the caller's sandbox
 	Changing     Access = "changing"     // changes or stops a session or process: not while the user has locked the keyboard
 	OnVariables  Access = "variables"    // changes variables: only the caller's own
+	Filtered     Access = "filtered"     // reads of each session and process only what the agent may; otherwise UserOnly
 )
 
 // An Operation is one entry of the table: its name, a sentence about its purpose, the types of its

@@ -13,6 +13,8 @@ import (
 type Output struct {
 	Control  *supervise.Control
 	Searcher outputs.Searcher
+	// MayRead reports whether the caller may call an operation that only reads without asking the user.
+	MayRead func(ctx context.Context, operation string) bool
 }
 
 // Handle registers the operation.
@@ -24,14 +26,24 @@ func (s *Output) search(ctx context.Context, in api.OutputSearchInput) (api.Outp
 	if err != nil {
 		return api.OutputSearchOutput{}, err
 	}
+	mayRead := map[api.Kind]bool{
+		api.KindSession: s.MayRead(ctx, api.SessionRead.Name), api.KindProcess: s.MayRead(ctx, api.ProcessLog.Name),
+	}
 	var targets []outputs.Target
+	withheld := 0
 	err = s.Control.Visit(ctx, func(e supervise.Entry) {
-		if e.View.ID != "" { // announced
+		switch {
+		case e.View.ID == "" || !q.Accepts(e.View): // not announced, or not asked for
+		case !mayRead[e.View.Kind]:
+			withheld++
+		default:
 			targets = append(targets, outputs.Target{Process: e.View, Source: e.Source()})
 		}
 	})
 	if err != nil {
 		return api.OutputSearchOutput{}, err
 	}
-	return s.Searcher.Search(ctx, q, targets)
+	out, err := s.Searcher.Search(ctx, q, targets)
+	out.Withheld = withheld
+	return out, err
 }

@@ -92,6 +92,7 @@ func agentsText() map[api.Access]string {
 		api.Typing:       "not into a session outside their sandbox, nor while you lock the keyboard",
 		api.Changing:     "not while you lock the keyboard",
 		api.OnVariables:  "their own variables only",
+		api.Filtered:     "only in what they may read",
 	}
 }
 

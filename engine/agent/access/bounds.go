@@ -41,7 +41,7 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	if err := checkRole(caller, name, how, effect); err != nil {
 		return err
 	}
-	if how == api.UserOnly {
+	if how == api.UserOnly || how == api.Filtered && !caller.Agent() {
 		return g.checkUserOnly(ctx, name)
 	}
 	switch in := in.(type) {

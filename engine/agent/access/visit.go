@@ -23,7 +23,7 @@ func roleAllows(role api.FleetRole, name string, how api.Access, effect api.Effe
 		return false
 	case how == api.Bookkeeping:
 		return agent // the agent's server records its calls
-	case how == api.UserOnly, name == api.EngineStop.Name:
+	case how == api.UserOnly, how == api.Filtered && !agent, name == api.EngineStop.Name:
 		return false
 	case role == api.RoleOperate:
 		return true

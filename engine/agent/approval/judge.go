@@ -58,6 +58,17 @@ func (a *Arbiter) Judge(ctx context.Context, e api.Entry, effect api.Effect, in 
 	return a.decide(ctx, p, act, "")
 }
 
+// MayRead reports whether the caller may call an operation that only reads without asking the user.
+// Rules for the tool of the same name apply too.
+func (a *Arbiter) MayRead(ctx context.Context, operation string) bool {
+	caller, p := api.CallerOf(ctx), a.currentPolicy()
+	if !caller.Agent() || p.AllowsAll() {
+		return true
+	}
+	names := []string{operation, strings.ReplaceAll(operation, ".", "_")}
+	return verdictOn(p, action{operations: names[:1], tools: names, caller: caller}).Decision == policy.Allow
+}
+
 // CheckCall decides on a whole call before its first operation. If the user allows it, its
 // operations are allowed until End.
 func (a *Arbiter) CheckCall(ctx context.Context, in api.PolicyCheckInput) error {

@@ -62,6 +62,7 @@ func toolCoverage() map[string]coverage {
 		"agent_prompt":     {writes: true, typings: typeLine("text")},
 		"agent_transcript": {attempts: onSession("id")},
 		"history":          reads,
+		"output_search":    {attempts: func(*boundsRig) []object { return []object{{"pattern": "x"}} }},
 		"machine_list":     reads,
 		"read":             fileCoverage(false, nil),
 		"read_json":        fileCoverage(false, nil),

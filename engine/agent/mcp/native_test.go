@@ -232,3 +232,42 @@ func TestStartInDeletedFolderSuggestsCwd(t *testing.T) {
 		}
 	}
 }
+
+func TestOutputSearchFindsLinesOfAllThatTheAgentMayRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.call("process_start", object{"command": "echo needle 1; sleep 1000", "name": "web"})
+	r.waitForLog("web", "needle 1")
+	r.call("session_start", object{"command": "echo a; echo needle 2; echo b; sleep 1000", "name": "shell"})
+	r.waitForScreen("shell", "needle 2")
+	for _, c := range []struct {
+		rules string
+		args  object
+		want  []string // in this order
+	}{
+		{"", object{"pattern": "needle [0-9]$"}, []string{"shell (", "agent:", "running", ": needle 2\n", "web (", ": needle 1"}},
+		{"", object{"pattern": "needle", "limit": 1}, []string{": needle 2\n", "[older lines not searched; narrow pattern or name]"}},
+		{"", object{"pattern": "needle", "name": "w*"}, []string{"web (", ": needle 1"}},
+		{"", object{"pattern": "needle", "name": "shell", "context": 1}, []string{"  a\n", ": needle 2\n", "  b"}},
+		{"", object{"pattern": "NEEDLE"}, []string{"Nothing found."}},
+		{"[[rule]]\ntool = [\"session_read\"]\ndecision = \"deny\"\n", object{"pattern": "needle"}, []string{"web (", ": needle 1\n", "[1 sessions and processes left out"}},
+		{"[[rule]]\ntool = [\"process.log\"]\ndecision = \"ask\"\n", object{"pattern": "needle"}, []string{"shell (", ": needle 2\n", "[1 sessions and processes left out"}},
+	} {
+		r.writePolicy("default = \"allow\"\n" + c.rules)
+		text, _ := r.callChecked("output_search", c.args)
+		rest := text
+		for _, want := range c.want {
+			_, after, ok := strings.Cut(rest, want)
+			if !ok {
+				t.Errorf("with %v and rules %q: %q is missing in\n%s", c.args, c.rules, want, text)
+			}
+			rest = after
+		}
+		if n := strings.Count(text, "needle "); n > 2 || strings.Contains(text, "left out") && n != 1 {
+			t.Errorf("with %v and rules %q:\n%s", c.args, c.rules, text)
+		}
+	}
+	if answer := r.call("output_search", object{"pattern": "a("}); !answer.Failed || !strings.Contains(resultText(answer), "missing closing )") {
+		t.Errorf("an invalid pattern gives %q", resultText(answer))
+	}
+}

@@ -127,7 +127,7 @@ func callsOfEveryTool(home, id string) map[string]object {
 		"session_write": {"id": id, "text": "x"}, "session_read": {"id": id}, "session_screen": {"id": id},
 		"session_wait": {"id": id, "timeout_ms": 1}, "session_resize": {"id": id, "cols": 9, "rows": 9}, "session_kill": {"id": id}, "session_list": {},
 		"agent_list": {}, "agent_wait": {"ids": []string{id}, "timeout_ms": 1}, "agent_prompt": {"id": id, "text": "x"}, "agent_transcript": {"id": id},
-		"history": {}, "env_get": {"key": "A"}, "env_set": {"key": "A", "value": "x"}, "env_unset": {"key": "A"},
+		"history": {}, "output_search": {"pattern": "old"}, "env_get": {"key": "A"}, "env_set": {"key": "A", "value": "x"}, "env_unset": {"key": "A"},
 		"execute-command": {"command": []string{"touch", "made"}}, "start-command-async": {"command": []string{"touch", "made"}},
 		"check-command-status": {"processId": id}, "stop-command": {"processId": id}, "list-background-processes": {},
 		"get-command-history": {}, "clear-command-history": {}, "save-to-file": {"absolutePath": home + "/made"}, "load-from-file": {"absolutePath": home + "/there"},

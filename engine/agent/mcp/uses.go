@@ -26,7 +26,7 @@ func usesOf() map[string][]string {
 		"agent_list": {api.SessionList.Name, api.FilesGit.Name}, "agent_wait": {api.AgentWait.Name, api.SessionList.Name},
 		"agent_prompt":     {api.AgentExplain.Name, api.SessionWrite.Name, api.AgentWait.Name},
 		"agent_transcript": {api.AgentExplain.Name, api.FilesStat.Name, api.FilesRead.Name, api.SessionScreen.Name},
-		"history":          {api.HistorySearch.Name}, "machine_list": {api.MachineList.Name},
+		"history":          {api.HistorySearch.Name}, "output_search": {api.OutputSearch.Name}, "machine_list": {api.MachineList.Name},
 		"env_get": {api.EnvGet.Name}, "env_set": {api.EnvSet.Name}, "env_unset": {api.EnvUnset.Name, api.EnvGet.Name},
 
 		"execute-command": {api.Exec.Name, api.CommandsAdd.Name}, "start-command-async": {api.ProcessStart.Name},

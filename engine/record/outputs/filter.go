@@ -41,8 +41,8 @@ func (f filter) check() error {
 	return api.Errorf(api.CodeInvalid, "search output of kind %s: must be session, process or exec", names.Shown(f.Kind))
 }
 
-// accepts reports whether the log of a process is searched.
-func (f filter) accepts(p api.Process) bool {
+// Accepts reports whether the log of a process is searched.
+func (f filter) Accepts(p api.Process) bool {
 	switch {
 	case f.Name != "" && !matchesName(f.Name, p.Name) && f.Name != p.ID,
 		f.Project != "" && !matchesName(f.Project, projectOf(p)),

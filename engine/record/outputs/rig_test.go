@@ -114,7 +114,8 @@ func (r *rig) search(in api.OutputSearchInput) api.OutputSearchOutput {
 		r.Fatal(err)
 	}
 	q.wait = time.Hour // a slow machine must not end a call early
-	out, err := r.Search(r.Context(), q, r.targets)
+	targets := slices.DeleteFunc(slices.Clone(r.targets), func(t Target) bool { return !q.Accepts(t.Process) })
+	out, err := r.Search(r.Context(), q, targets)
 	if err != nil {
 		r.Fatal(err)
 	}

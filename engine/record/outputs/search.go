@@ -69,10 +69,9 @@ func NewQuery(in api.OutputSearchInput) (*Query, error) {
 	return q, nil
 }
 
-// Search implements output.search on the logs of targets. It returns as soon as it has searched long
+// Search implements output.search on the logs of targets, which the query must accept. It returns as soon as it has searched long
 // enough, found enough, or is finished. An error of ctx is returned at once.
 func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.OutputSearchOutput, error) {
-	targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !q.accepts(t.Process) })
 	searching, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	r := &run{

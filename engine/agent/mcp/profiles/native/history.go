@@ -56,15 +56,6 @@ func searchHistory(ctx context.Context, f *toolkit.Agent, in historyInput) (tool
 
 // historyLine formats a run: time, exit, duration, actor, folder and command.
 func historyLine(row api.HistoryRow) string {
-	ended := "exit ?"
-	switch {
-	case row.Stopped:
-		ended = "stopped"
-	case row.ExitCode != nil:
-		ended = fmt.Sprintf("exit %d", *row.ExitCode)
-	case row.ExitSignal != "":
-		ended = "exit " + row.ExitSignal
-	}
 	took := "-"
 	if row.DurationMS >= 0 {
 		took = fmt.Sprintf("%.1fs", float64(row.DurationMS)/1000)
@@ -73,6 +64,19 @@ func historyLine(row api.HistoryRow) string {
 	if row.Runs > 1 {
 		runs = fmt.Sprintf(" ×%d", row.Runs)
 	}
-	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor+fromMachine(row.From),
+	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), commandEnd(row.Command), took, row.Actor+fromMachine(row.From),
 		row.CWD, runs, strings.ReplaceAll(toolkit.HeadAndTail(row.Command.Command, maxLine, ""), "\n", "\n    "))
+}
+
+// commandEnd says how a command has ended.
+func commandEnd(c api.Command) string {
+	switch {
+	case c.Stopped:
+		return "stopped"
+	case c.ExitCode != nil:
+		return fmt.Sprintf("exit %d", *c.ExitCode)
+	case c.ExitSignal != "":
+		return "exit " + c.ExitSignal
+	}
+	return "exit ?"
 }

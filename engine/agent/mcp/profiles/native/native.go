@@ -25,7 +25,7 @@ const (
 
 // Tools returns the tools only the native profile has.
 func Tools() []toolkit.Tool {
-	return append(nativeProcessTools(), append(append(nativeSessionTools(), agentTools()...), historyTool(), machineListTool())...)
+	return append(nativeProcessTools(), append(append(nativeSessionTools(), agentTools()...), historyTool(), outputSearchTool(), machineListTool())...)
 }
 
 // nativeProcessTools returns the process tools missing from the plugin profile.
