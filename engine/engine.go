@@ -21,6 +21,7 @@ import (
 	"tandem/engine/base/secrets"
 	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/history"
 	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
@@ -102,7 +103,7 @@ type engine struct {
 	files      *service.Files
 	layouts    *service.Layouts
 	arbiter    *approval.Arbiter
-	usage      *service.Usage
+	usage      *usage.Meter
 	others
 }
 
@@ -160,7 +161,7 @@ func Run(ctx context.Context, o Options) (err error) {
 			h.Link.Close()
 		}
 	}()
-	e.usage = service.NewUsage(h.Control.Measurables, &h.Table, o.DataDir)
+	e.usage = usage.NewMeter(h.Control.Measurables, &h.Table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
 	e.files.Watches = o.Watches
 	e.layouts.Ended, e.layouts.Publish = h.Control.ListEndedIDs, h.Control.Publish

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/control/supervise"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/logs"
 	"tandem/persist/store"
 )
@@ -30,7 +31,7 @@ type Commands struct {
 	Control *supervise.Control
 	Starter *Starter
 	Store   *store.Store
-	Usage   *Usage
+	Usage   *usage.Meter
 }
 
 func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.runCommand) }
@@ -72,9 +73,9 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 	}
 	out.Process = p
 	if p.State.Ended() {
-		out.LeftPIDs = s.Usage.findLeft(ctx, p)
+		out.LeftPIDs = s.Usage.FindLeft(ctx, p)
 	}
-	out.DurationMS = runTime(p).Seconds() * 1000
+	out.DurationMS = usage.RunTime(p).Seconds() * 1000
 	return out, s.readOutputs(rec, in, &out)
 }
 
@@ -127,14 +128,6 @@ func (s *Commands) handleTimeout(ctx context.Context, rec store.Record, in api.E
 		return s.Control.AwaitAnnounced(ctx, id)
 	}
 	return ended, err
-}
-
-// runTime returns how long a process ran, or has been running.
-func runTime(p api.Process) time.Duration {
-	if p.ExitedAt != nil {
-		return max(p.ExitedAt.Sub(p.StartedAt), 0)
-	}
-	return time.Since(p.StartedAt)
 }
 
 // readOutputs reads what a command has printed so far. After its exit the files are complete,

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/logs"
 	"tandem/engine/remote/all"
 	"tandem/engine/system/proctree"
@@ -26,7 +27,7 @@ type Processes struct {
 	Starter *Starter
 	Store   *store.Store
 	Logs    *logs.Logs
-	Usage   *Usage
+	Usage   *usage.Meter
 	Pipes   *PipeShells
 	Log     *slog.Logger
 	Others  *all.Machines
@@ -76,7 +77,7 @@ func (s *Processes) listProcesses(ctx context.Context, in api.ProcessListInput) 
 		return api.ProcessListOutput{}, err
 	}
 	if in.Metrics {
-		s.Usage.measure(all)
+		s.Usage.Measure(all)
 	}
 	out := api.ProcessListOutput{Processes: make([]api.Process, len(all))}
 	for i, m := range all {
@@ -90,7 +91,7 @@ func (s *Processes) getProcess(ctx context.Context, in api.IDInput) (api.Process
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Usage.measureOne(e), nil
+	return s.Usage.MeasureOne(e), nil
 }
 
 func (s *Processes) stopProcess(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
@@ -247,7 +248,7 @@ func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empt
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if view := s.Usage.measureOne(e); view.HasRemains() {
+	if view := s.Usage.MeasureOne(e); view.HasRemains() {
 		return api.Empty{}, supervise.ErrRunning(e.Rec)
 	}
 	_, err = s.Control.RemoveProcess(ctx, changeRequest(ctx, e.Rec.ID, "remove"))
@@ -261,7 +262,7 @@ func (s *Processes) stopAllRemains(ctx context.Context, signal string, wanted fu
 	if err != nil {
 		return nil, err
 	}
-	s.Usage.measure(all)
+	s.Usage.Measure(all)
 	var records []store.Record
 	for _, m := range all {
 		if !m.View.HasRemains() || !wanted(m.View) {

@@ -21,6 +21,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/control/supervise"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/history"
 	"tandem/engine/record/logs"
 	"tandem/engine/session/terminal"
@@ -239,7 +240,7 @@ func newRig(t testing.TB) *rig {
 		DataDir: r.dir, KeeperPID: func() int { return 0 }, SandboxPath: data.SandboxPath,
 		Visit: func(context.Context, func(store.Record, *terminal.Session)) error { return nil },
 	}
-	usage := NewUsage(r.control.Measurables, new(proctree.Table), r.dir)
+	usage := usage.NewMeter(r.control.Measurables, new(proctree.Table), r.dir)
 	texts, pipes := logs.New(log), new(PipeShells)
 	files := NewFiles(ctx, r.dir, nil, log)
 	t.Cleanup(files.Close)

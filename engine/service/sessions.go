@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/logs"
 	"tandem/engine/session/terminal"
 	"tandem/engine/workspace/worktrees"
@@ -25,7 +26,7 @@ type Sessions struct {
 	Starter *Starter
 	Store   *store.Store
 	Logs    *logs.Logs
-	Usage   *Usage
+	Usage   *usage.Meter
 	Agents  *coding.Registry
 	Trees   worktrees.Trees
 	Pipes   *PipeShells

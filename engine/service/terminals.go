@@ -68,7 +68,7 @@ func (s *Sessions) waitForSession(ctx context.Context, in api.SessionWaitInput) 
 		return api.SessionWaitOutput{}, err
 	}
 	if in.Port != 0 && out.Met == "" {
-		out.PortHolder = s.Usage.portHolder(ctx, view.ID, in.Port)
+		out.PortHolder = s.Usage.PortHolder(ctx, view.ID, in.Port)
 	}
 	out.Process, err = s.getSession(ctx, api.IDInput{ID: view.ID})
 	return out, err

@@ -9,6 +9,7 @@ import (
 	"tandem/engine/base/names"
 	"tandem/engine/control/readiness"
 	"tandem/engine/control/supervise"
+	"tandem/engine/control/usage"
 	"tandem/engine/record/logs"
 	"tandem/engine/session/conditions"
 	"tandem/engine/system/pty"
@@ -55,7 +56,7 @@ func (s *Processes) waitForProcess(ctx context.Context, in api.ProcessWaitInput)
 		out.Process = *first.crashLoop
 	}
 	if in.Port != 0 && out.Met == "" {
-		out.PortHolder = s.Usage.portHolder(ctx, in.ID, in.Port)
+		out.PortHolder = s.Usage.PortHolder(ctx, in.ID, in.Port)
 	}
 	if in.Ready && out.Met == "" && s.OpenCheck != nil {
 		out.OpenCheck = s.OpenCheck(in.ID)
@@ -139,10 +140,10 @@ var errNotListening = errors.New("it is not listening on that port")
 
 // untilListening returns a function that waits until a process or one of its descendants listens on
 // a port.
-func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {
+func untilListening(c *supervise.Control, u *usage.Meter, id string, port int) func(context.Context) error {
 	return readiness.Until(func(ctx context.Context) error {
 		e, err := c.FindEntry(ctx, id)
-		if err == nil && !u.isListening(supervise.MeasurableOf(e.Rec, e.View), port) {
+		if err == nil && !u.IsListening(supervise.MeasurableOf(e.Rec, e.View), port) {
 			err = errNotListening
 		}
 		return err

@@ -295,7 +295,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
@@ -317,6 +317,10 @@ var layers = map[string]layer{
 	"engine/agent/access": {
 		[]string{"engine/api", "engine/system/proctree", "engine/system/sandbox", "engine/session/terminal", "persist/store", "persist/trust", "persist/regular"},
 		"permissions are checked before a call is served",
+	},
+	"engine/control/usage": {
+		[]string{"engine/api", "engine/base/names", "engine/base/sleep", "engine/control/supervise", "engine/system/proctree", "engine/system/pty", "persist/store"},
+		"measuring changes nothing; the handlers and the sampling loop share one meter",
 	},
 	"engine/control/readiness": {
 		[]string{"engine/agent/access", "engine/api", "engine/base/names", "engine/system/sandbox", "persist/store", "engine/base/sleep"},
@@ -360,7 +364,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/control/usage", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {

@@ -1,4 +1,6 @@
-package service
+// Package usage measures the CPU time, memory and ports of sessions and processes, and finds programs
+// left running by exited ones.
+package usage
 
 import (
 	"context"
@@ -16,7 +18,7 @@ import (
 )
 
 const (
-	// sampleInterval is the time between two samples of what processes use. If no process has run
+	// sampleInterval is the time between two samples. If no process has run
 	// since the last sample, it is idleSampleInterval. With 3,000 idle processes, a sample takes
 	// about 25 ms.
 	sampleInterval     = 5 * time.Second
@@ -26,22 +28,23 @@ const (
 	exitGrace = 50 * time.Millisecond
 )
 
-// Usage measures what processes use, such as CPU time and memory. It also takes samples in the
-// background, so that a reader gets a history.
-type Usage struct {
+// A Meter measures the usage of processes. It also takes samples in the background, so a reader gets
+// a history.
+type Meter struct {
 	processes func(context.Context) ([]supervise.Measurable, error)
 	table     *proctree.Table
 	dataDir   string
 	meter     *proctree.Meter
 }
 
-// NewUsage returns the Usage of the processes that the function processes returns.
-func NewUsage(processes func(context.Context) ([]supervise.Measurable, error), table *proctree.Table, dataDir string) *Usage {
-	return &Usage{processes: processes, table: table, dataDir: dataDir, meter: proctree.NewMeter()}
+// NewMeter returns the meter of the processes that the function processes returns. dataDir is the data
+// folder, part of the mark in their environment.
+func NewMeter(processes func(context.Context) ([]supervise.Measurable, error), table *proctree.Table, dataDir string) *Meter {
+	return &Meter{processes: processes, table: table, dataDir: dataDir, meter: proctree.NewMeter()}
 }
 
 // Sample samples until ctx ends.
-func (u *Usage) Sample(ctx context.Context) {
+func (u *Meter) Sample(ctx context.Context) {
 	next := time.NewTimer(sampleInterval)
 	defer next.Stop()
 	for {
@@ -63,8 +66,8 @@ func (u *Usage) Sample(ctx context.Context) {
 	}
 }
 
-// measure adds the usage of each process, including programs that exited processes left running.
-func (u *Usage) measure(all []supervise.Measurable) {
+// Measure adds the usage of each process, including programs left running by exited ones.
+func (u *Meter) Measure(all []supervise.Measurable) {
 	ids := idsOf(all)
 	withRemains := func(procs []proctree.Process) map[int]store.Identity {
 		marked := u.table.Orphans(procs)
@@ -82,8 +85,8 @@ func (u *Usage) measure(all []supervise.Measurable) {
 	u.addLeftPIDs(all)
 }
 
-// addLeftPIDs adds the PIDs of programs that exited processes left running.
-func (u *Usage) addLeftPIDs(all []supervise.Measurable) {
+// addLeftPIDs adds the PIDs of programs left running by exited processes.
+func (u *Meter) addLeftPIDs(all []supervise.Measurable) {
 	if !slices.ContainsFunc(all, func(m supervise.Measurable) bool { return m.View.HasRemains() }) {
 		return
 	}
@@ -98,12 +101,12 @@ func (u *Usage) addLeftPIDs(all []supervise.Measurable) {
 	}
 }
 
-func (u *Usage) markOf(id string) proctree.Mark { return proctree.Mark{ID: id, DataDir: u.dataDir} }
+func (u *Meter) markOf(id string) proctree.Mark { return proctree.Mark{ID: id, DataDir: u.dataDir} }
 
-// measureOne returns a process with its usage.
-func (u *Usage) measureOne(e supervise.Entry) api.Process {
+// MeasureOne returns a process with its usage.
+func (u *Meter) MeasureOne(e supervise.Entry) api.Process {
 	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
-	u.measure(one)
+	u.Measure(one)
 	return one[0].View
 }
 
@@ -112,11 +115,11 @@ func isInputSilent(p api.Process) bool {
 	return p.State == api.StateRunning && p.Terminal == nil && p.Supervision != nil && !p.Supervision.Stdin && !p.Supervision.NoStdin
 }
 
-// findLeft returns the programs left running by a process that has just exited. A program that
-// exits within exitGrace does not count.
-func (u *Usage) findLeft(ctx context.Context, p api.Process) []int {
+// FindLeft returns the programs left running by a process after its exit, if they are still there
+// after exitGrace.
+func (u *Meter) FindLeft(ctx context.Context, p api.Process) []int {
 	// During a long run, pids may have wrapped around.
-	if p.LastPID == 0 || runTime(p) < time.Second && !proctree.MayHaveLeft(p.LastPID, u.markOf(p.ID)) {
+	if p.LastPID == 0 || RunTime(p) < time.Second && !proctree.MayHaveLeft(p.LastPID, u.markOf(p.ID)) {
 		return nil
 	}
 	table, err := u.table.Read()
@@ -129,14 +132,14 @@ func (u *Usage) findLeft(ctx context.Context, p api.Process) []int {
 	return table.WithMark(u.markOf(p.ID))
 }
 
-// isListening reports whether a process or its descendants listen on a TCP port.
-func (u *Usage) isListening(m supervise.Measurable, port int) bool {
+// IsListening reports whether a process or its descendants listen on a TCP port.
+func (u *Meter) IsListening(m supervise.Measurable, port int) bool {
 	// Listing all listeners takes less time than measuring a process tree.
 	if !proctree.HasListener(port) {
 		return false
 	}
 	one := []supervise.Measurable{m}
-	u.measure(one)
+	u.Measure(one)
 	return hasPort(one[0], port)
 }
 
@@ -144,9 +147,9 @@ func hasPort(m supervise.Measurable, port int) bool {
 	return m.View.Metrics != nil && slices.Contains(m.View.Metrics.Ports, port)
 }
 
-// portHolder returns the name of the program that listens on a TCP port. It returns "" if no
-// program does, or if it is the process with this id.
-func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
+// PortHolder returns the name of the program listening on a TCP port. It returns "" if there is none,
+// or if it is the process with this id.
+func (u *Meter) PortHolder(ctx context.Context, id string, port int) string {
 	if !proctree.HasListener(port) {
 		return ""
 	}
@@ -154,7 +157,7 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	if err != nil {
 		return ""
 	}
-	u.measure(all)
+	u.Measure(all)
 	for _, m := range all {
 		switch {
 		case !hasPort(m, port):
@@ -172,9 +175,8 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	return fmt.Sprintf("%s (pid %d)", names.Shown(program), pid)
 }
 
-// processTrees returns the root of each process tree, and a function that maps orphans to their
-// roots.
-func (u *Usage) processTrees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
+// processTrees returns the root of each process tree, and a function mapping orphans to their roots.
+func (u *Meter) processTrees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
 	return idsOf(all), func(procs []proctree.Process) map[int]store.Identity { return u.orphans(all, u.table.Orphans(procs)) }
 }
 
@@ -186,9 +188,9 @@ func idsOf(all []supervise.Measurable) []store.Identity {
 	return ids
 }
 
-// findRemains returns, for each exited process, a program that it left running. The keys are
-// indexes in all.
-func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
+// findRemains returns, for each exited process, a program left running by it. The keys are indexes
+// in all.
+func (u *Meter) findRemains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
 	boot, err := store.BootID()
 	if err != nil {
 		return nil
@@ -216,7 +218,7 @@ func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process
 
 // orphans maps the PIDs of orphans to the child whose mark they carry. Sessions are left out,
 // because programs detached from a terminal count neither for its end nor for its usage.
-func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
+func (u *Meter) orphans(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
 	orphans := make(map[int]store.Identity)
 	for _, m := range all {
 		if m.Who.PID == 0 || m.View.Terminal != nil {
@@ -227,4 +229,12 @@ func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]i
 		}
 	}
 	return orphans
+}
+
+// RunTime returns how long a process ran, or has been running.
+func RunTime(p api.Process) time.Duration {
+	if p.ExitedAt != nil {
+		return max(p.ExitedAt.Sub(p.StartedAt), 0)
+	}
+	return time.Since(p.StartedAt)
 }
