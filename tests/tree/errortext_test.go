@@ -27,9 +27,9 @@ var errorTexts = map[string]string{
 	"engine/api/input.go inputError":                "encoding/json has no type for an unknown field; only the wording depends on it",
 	"persist/diag/toml.go Syntax":                   "the TOML decoder has no type for a missing quote; only the wording depends on it",
 
-	"engine/agent/mcp/keyring.go currentTokens": "it prints the same text only once",
-	"engine/remote/hosts/link.go update":        "it announces a new text",
-	"panes/preview/paint.go classOfToken":       "Error is a kind of token",
+	"engine/agent/mcp/keyring.go handleReload": "it prints the same text only once",
+	"engine/remote/hosts/link.go update":       "it announces a new text",
+	"panes/preview/paint.go classOfToken":      "Error is a kind of token",
 
 	"engine/agent/coding/rules.go reasonSuffix":                     shortens,
 	"engine/api/find.go Compile":                                    shortens,

@@ -53,11 +53,18 @@ func readKeyring(path string, notices io.Writer) (*keyring, error) {
 func (k *keyring) currentTokens() []*token {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.path == "" {
-		return k.tokens
+	if k.path != "" {
+		k.handleReload(k.reloadChanged())
 	}
-	err := k.reloadChanged()
-	if !errors.Is(err, errNoToken) && !errors.Is(err, regular.ErrNotRegular) && !errors.Is(err, fs.ErrNotExist) {
+	return k.tokens
+}
+
+// handleReload decides what becomes of the tokens after reloadChanged has returned err. A file with
+// a mistake leaves the old tokens valid. A file that is missing or has no token revokes them, but
+// only after revokeAfter, because an editor may be replacing it. The caller holds mu.
+func (k *keyring) handleReload(err error) {
+	hasNoToken := errors.Is(err, errNoToken) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, fs.ErrNotExist)
+	if !hasNoToken {
 		k.noToken = time.Time{}
 	} else if k.noToken.IsZero() {
 		k.noToken = time.Now()
@@ -65,7 +72,7 @@ func (k *keyring) currentTokens() []*token {
 	switch {
 	case err == nil:
 		k.lastError = ""
-	case !k.noToken.IsZero():
+	case hasNoToken:
 		if len(k.tokens) > 0 && time.Since(k.noToken) >= revokeAfter {
 			k.replaceTokens(nil)
 			k.read = nil // the same file may return
@@ -76,7 +83,6 @@ func (k *keyring) currentTokens() []*token {
 		k.lastError = err.Error()
 		fmt.Fprintf(k.notices, "tandem: %v; the old tokens stay valid\n", err)
 	}
-	return k.tokens
 }
 
 // reloadChanged reads the file if it has changed. The caller holds mu.
