@@ -65,7 +65,7 @@ type SessionExecOutput struct {
 	DurationMS  float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
 	TimedOut    bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
 	Waits       string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
-	Question    string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
+	Question    string  `json:"question,omitempty" jsonschema:"if waits is set: the line with the question, which output leaves out"`
 	Alive       bool    `json:"alive" jsonschema:"the session is running"`
 	Method      string  `json:"method" jsonschema:"how the end was detected: marks (reported by the shell), marker (a line printed after the command), exit (the session exited), or none"`
 	CWD         string  `json:"cwd,omitempty" jsonschema:"the shell's working directory afterwards, if it reports one"`

@@ -26,16 +26,16 @@ type Event struct {
 	Info      *Info          `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
 	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all sessions and processes"`
 	Process   *Process       `json:"process,omitempty" jsonschema:"new or changed session or process"`
-	ID        string         `json:"id,omitempty" jsonschema:"id of a deleted session or process; in show: id of the session whose pane has the focus"`
+	ID        string         `json:"id,omitempty" jsonschema:"id of a deleted session or process; in show events: id of the session whose pane has the focus"`
 	Request   *Request       `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
 	History   int64          `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
 	Machine   *Machine       `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
 	Machines  []Machine      `json:"machines,omitempty" jsonschema:"in machines events, and in a snapshot if machines were requested: all other machines, by name"`
 	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines events, and in a snapshot if machines were requested: a fleet that has more machines than listed"`
 	Layout    *Layout        `json:"layout,omitempty" jsonschema:"in a snapshot: the layout"`
-	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the revision of the layout"`
-	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout: what was changed"`
-	Show      string         `json:"show,omitempty" jsonschema:"in show: the session to go to"`
+	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout events: the revision of the layout"`
+	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout events: what was changed"`
+	Show      string         `json:"show,omitempty" jsonschema:"in show events: the session to go to"`
 	Fault     string         `json:"fault,omitempty" jsonschema:"in policy: the error in policy.toml; empty once it is fixed"`
 	Notice    string         `json:"notice,omitempty" jsonschema:"message to the user"`
 }

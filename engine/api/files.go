@@ -76,8 +76,8 @@ type FilesPathInput struct {
 type FilesReadInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1; with bytes: first byte, from 0"`
-	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000; with bytes: of bytes, default 1 MiB, at most 16 MiB"`
+	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1, or, if bytes is set, first byte, from 0"`
+	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000, or, if bytes is set, of bytes, default 1 MiB, at most 16 MiB"`
 	Bytes     bool   `json:"bytes,omitempty" jsonschema:"read bytes instead of lines; works for any file"`
 	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: lift the limit of 2000 lines and 50 KB"`
 }
@@ -121,7 +121,7 @@ type FilesWriteInput struct {
 	Text   string `json:"text,omitempty" jsonschema:"the content"`
 	Data   []byte `json:"data,omitempty" jsonschema:"base64: the content instead of text"`
 	Append bool   `json:"append,omitempty" jsonschema:"append to the existing file"`
-	At     *int64 `json:"at,omitempty" jsonschema:"with append: the expected size of the file in bytes; a different size is a conflict"`
+	At     *int64 `json:"at,omitempty" jsonschema:"if append is set: the expected size of the file in bytes; a different size is a conflict"`
 	New    bool   `json:"new,omitempty" jsonschema:"fail with conflict if the file exists"`
 }
 
@@ -277,7 +277,7 @@ type FilesGrepOutput struct {
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
 	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if path itself is a binary file, whose matches are counted but not returned as lines"`
-	File    bool       `json:"file,omitempty" jsonschema:"the path searched is a file, and the paths of lines are its name"`
+	File    bool       `json:"file,omitempty" jsonschema:"the searched path is a file; the path of each line is its name"`
 }
 
 // Scope returns s itself. The server uses it to narrow the scope of a call.

@@ -200,7 +200,7 @@ type ProcessUpdateInput struct {
 // reads from the oldest byte kept.
 type ProcessLogInput struct {
 	ID       string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Stream   string `json:"stream,omitempty" jsonschema:"with separate files: stdout (the default), stderr, or both in the order written, to a tenth of a second; stdout first if the engine did not observe the order"`
+	Stream   string `json:"stream,omitempty" jsonschema:"if the streams have separate files: stdout (the default), stderr, or both in the order written, to a tenth of a second; stdout first if the engine did not observe the order"`
 	Since    *int64 `json:"since,omitempty" jsonschema:"absolute offset in bytes; negative counts from the end"`
 	FromLine *int64 `json:"from_line,omitempty" jsonschema:"first line, from 0 for the oldest one kept; negative counts from the end"`
 	Tail     int    `json:"tail,omitempty" jsonschema:"number of last lines to return"`
@@ -209,12 +209,12 @@ type ProcessLogInput struct {
 	Context  int    `json:"context,omitempty" jsonschema:"number of lines before and after each match"`
 	Backward bool   `json:"backward,omitempty" jsonschema:"search backwards from since, or from the end"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"maximum number of matches; default 100"`
-	Count    bool   `json:"count,omitempty" jsonschema:"with grep and one stream: count the matching lines of the whole log, and those before since"`
+	Count    bool   `json:"count,omitempty" jsonschema:"if grep is given and stream is not both: count the matching lines of the whole log, and those before the offset in since"`
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for output if there is none yet; at most 50000"`
 	Exact    bool   `json:"exact,omitempty" jsonschema:"return data that is not UTF-8 as data_bytes"`
 	Times    bool   `json:"times,omitempty" jsonschema:"report when data was written, if the engine observed it"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"with since and stream both: the offset in standard error; default: its oldest byte"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if since is given and stream is both: the offset in standard error; default: its oldest byte"`
 }
 
 // ProcessLogOutput is the output of process.log.
@@ -300,14 +300,14 @@ type ProcessWaitInput struct {
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
-	Stream    string `json:"stream,omitempty" jsonschema:"with separate files: search for log only in stdout or stderr; default: both"`
+	Stream    string `json:"stream,omitempty" jsonschema:"if the streams have separate files: search only stdout or stderr for the expression in log; default: both"`
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset at which the search for log starts; default: the start of its present run"`
 	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which it, or a process started by it, must listen"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this many milliseconds"`
 	Input     bool   `json:"input,omitempty" jsonschema:"it, or a process started by it, waits for input from process.write"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"with since, for both streams: the offset in standard error"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if since is given and both streams are searched: the offset in standard error"`
 }
 
 // ProcessWaitOutput is the output of process.wait.
@@ -360,8 +360,8 @@ type ExecOutput struct {
 	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"base64: instead of a stderr that is not UTF-8, if exact is set"`
 	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"number of bytes before stdout, available in the log only"`
 	StderrDropped int64   `json:"stderr_dropped" jsonschema:"number of bytes before stderr, available in the log only"`
-	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout: since for process.log"`
-	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr: since_stderr for process.log"`
+	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout; give it to process.log as since"`
+	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr; give it to process.log as since_stderr"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
 	LeftPIDs      []int   `json:"left_pids,omitempty" jsonschema:"processes started by it and still running after its exit"`
