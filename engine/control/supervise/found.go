@@ -153,15 +153,15 @@ func (s Survey) recoverHeld(r store.Record, c keeper.Child) Found {
 	return f
 }
 
-// recoverEnded handles the record of an ended process. If the process is to be started at boot and
-// failed before a reboot, it is tried once more.
+// recoverEnded handles the record of a process that had ended when the last engine saved it. After a
+// reboot it asks for a start if the process is to be started at boot.
 func (s Survey) recoverEnded(r store.Record) Found {
 	f := Found{Rec: r, ending: s.pastEnding(r)}
 	if s.hasRebooted(r) && WillStartAtBoot(r) {
 		f.events = []event{{kind: evBooted}}
 	}
-	// Without the PID, exit.json cannot be found any more. So keep the PID if only exit.json has
-	// the exit.
+	// After a reboot the PID may belong to another process, so remove it. But it also identifies
+	// the exit.json of the run: keep it if the exit is known from there alone.
 	if s.hasRebooted(r) && r.Identity.PID != 0 && (f.ending == nil || lastRun(r) != nil) {
 		f.Rec.Identity, f.Changed = r.Identity.WithoutPID(), true
 	}
