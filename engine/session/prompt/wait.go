@@ -167,8 +167,9 @@ func (s *Shell) waitScreen(ctx context.Context, re *regexp.Regexp) finding {
 	}
 }
 
-// waitChange waits until the screen changes, and then for the duration pause. It returns earlier if
-// the session has exited before a change. It returns false if ctx ends first.
+// waitChange returns true once the screen has changed and the duration pause has passed since the
+// change. If the session exits before a change, it returns true at once. It returns false if ctx
+// ends first.
 func (s *Shell) waitChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
 	select {
 	case <-changed:

@@ -71,8 +71,8 @@ func (w *Writer) Add(p []byte) {
 	w.Settle()
 }
 
-// Settle writes or drops the held replies, if the state of their programs is known. It schedules
-// another check of the others.
+// Settle drops the held replies whose programs have exited, and writes those whose programs read or
+// have not read for maxHeld. If any are left, it schedules another check.
 func (w *Writer) Settle() {
 	if len(w.held) == 0 {
 		return
@@ -83,7 +83,8 @@ func (w *Writer) Settle() {
 		if w.isStale(h, group, own) {
 			return true
 		}
-		if reads || !h.own && time.Since(h.at) >= maxHeld {
+		heldTooLong := !h.own && time.Since(h.at) >= maxHeld
+		if reads || heldTooLong {
 			w.write(h.text)
 			return true
 		}
