@@ -104,7 +104,7 @@ func (k *keeper) startEngine() {
 	k.keepFiles()
 	pid, err := e.program.start()
 	if err != nil {
-		k.handleEngineFailure(Exit{Unknown: true}, err)
+		k.restartOrFinish(Exit{Unknown: true}, err)
 		return
 	}
 	e.spawned = pid
@@ -136,7 +136,7 @@ func (k *keeper) handleEngineExit(pid int, how Exit) {
 		k.forgetAnnounced()
 	}
 	if !e.alive() {
-		k.handleEngineFailure(how, reason)
+		k.restartOrFinish(how, reason)
 	}
 }
 
@@ -152,19 +152,22 @@ func (k *keeper) forgetAnnounced() {
 	}
 }
 
-// handleEngineFailure decides what to do once no engine is alive.
-func (k *keeper) handleEngineFailure(how Exit, reason error) {
+// restartOrFinish starts the next engine, at once or after a delay, or ends the keeper. It is called
+// when the engine has exited or cannot be started. how is its exit, and reason is the error reported
+// to clients that wait for the engine, if its program is to blame.
+func (k *keeper) restartOrFinish(how Exit, reason error) {
 	e := &k.engine
-	wasLeaving, wasReady := e.leaving, e.ready
+	failedToStart := !e.leaving && !e.ready
+	delay := e.nextDelay(e.ready, how, time.Now())
 	e.ready = false
-	delay := e.nextDelay(wasReady, how, time.Now())
 	if e.paused {
 		k.finishIfIdle()
 		return
 	}
-	if !wasLeaving && !wasReady && !e.program.rollBack() && !e.isExcusable(how) {
+	// If a new program fails, the previous one is started instead.
+	if failedToStart && !e.program.rollBack() && !e.isExcusable(how) {
 		k.failWaiting(reason)
-		// The first start failed and nothing depends on this keeper: report the error and exit.
+		// No engine has ever run and nothing depends on this keeper: report the error and exit.
 		if !e.everReady && len(k.byPID) == 0 {
 			k.err = reason
 			k.finished = true
