@@ -62,9 +62,11 @@ func readPiece(fd int, p []byte) (n int, err error) {
 	return unix.Read(fd, p)
 }
 
-// faultIn makes the pages of p writable, while there is nothing to lose. It returns EFAULT if p is
-// in the mapping of a file that was truncated, or whose disk became read-only.
+// faultIn writes to the pages of p, at most two, so that the kernel can later copy output to them
+// without a fault. It returns EFAULT if p is in the mapping of a file that was truncated, or whose
+// disk became read-only.
 func faultIn(p []byte) (err error) {
+	// Such a write would end the process with SIGBUS. Have the runtime panic instead.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if recover() != nil {
