@@ -97,20 +97,21 @@ func (g Git) isOwn(r repository) bool {
 	return true
 }
 
-// readHead returns the checked-out branch, or "" for a detached HEAD, and the commit, or "" if there is
-// none yet.
+// readHead returns the branch that is checked out and its commit. The branch is "" for a detached
+// HEAD, and the commit is "" for a branch without commits. A reference may be symbolic, that is,
+// name another one; readHead follows up to maxSymrefs of them, and returns the name of the first.
 func (g Git) readHead(r repository) (branch, commit string, err error) {
 	text, err := g.readLine(filepath.Join(r.dir, "HEAD"))
 	if err != nil || isHash(text) {
 		return "", text, err
 	}
-	name := ""
 	for range maxSymrefs {
-		next, symbolic := strings.CutPrefix(text, "ref:")
-		if next = strings.TrimSpace(next); !symbolic || !strings.HasPrefix(next, "refs/") || !filepath.IsLocal(next) {
+		name, symbolic := strings.CutPrefix(text, "ref:")
+		name = strings.TrimSpace(name)
+		if !symbolic || !strings.HasPrefix(name, "refs/") || !filepath.IsLocal(name) {
 			break
 		}
-		if name = next; branch == "" {
+		if branch == "" {
 			branch = strings.TrimPrefix(name, "refs/heads/")
 		}
 		if text, err = g.readLine(filepath.Join(r.common, name)); err != nil {
