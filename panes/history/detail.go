@@ -418,17 +418,19 @@ func (d *Detail) wrapOutput(w, h int, look *look.Look) {
 	}
 }
 
-// DrawHeading draws the row above the detail. h is the height of the detail.
+// DrawHeading draws the row above the detail. It names the position in the output: the current
+// match, or how far the user has scrolled up. w is the width of the row, and h the height of the
+// detail below it.
 func (d *Detail) DrawHeading(w, h int, look *look.Look) string {
-	up := ""
+	position := ""
 	if at, n := d.MatchNumber(); n > 0 {
-		up = "match " + text.Itoa(at) + " of " + text.Itoa(n)
+		position = "match " + text.Itoa(at) + " of " + text.Itoa(n)
 	} else if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
-		up = text.Itoa(n) + " rows up"
+		position = text.Itoa(n) + " rows up"
 	}
 	left := d.splitColumn(w, h)
-	if left == 0 {
-		return look.Heading("details", up, w, d.Focused)
+	if left == 0 { // the output is below the details
+		return look.Heading("details", position, w, d.Focused)
 	}
-	return look.Heading("details", "", left, d.Focused) + look.Edge("┬", d.Focused) + look.Heading("output", up, w-left-1, d.Focused)
+	return look.Heading("details", "", left, d.Focused) + look.Edge("┬", d.Focused) + look.Heading("output", position, w-left-1, d.Focused)
 }

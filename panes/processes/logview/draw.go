@@ -63,24 +63,27 @@ func (l *Log) drawEmpty(w, h int, look *look.Look) {
 	}
 }
 
-// DrawHeading draws the row above the log: a title and a detail on the left, and the position and
-// size on the right.
+// DrawHeading draws the row above the log, w cells wide: a title and a detail on the left, and the
+// position and size on the right, with a line between them. The detail is drawn in ink, and left
+// out if there is no space for it. If even the title and the position do not fit together, only the
+// title is drawn.
 func (l *Log) DrawHeading(title, detail string, ink look.Ink, w int, look *look.Look) string {
-	name := look.Dim
+	titleInk := look.Dim
 	if l.Focused {
-		name = look.Title
+		titleInk = look.Title
 	}
+	left := look.Edge("─", l.Focused) + " " + titleInk.Text(title) + " "
 	status := " " + l.statusText() + " "
-	rest := w - text.Width(title) - text.Width(status) - 5
-	if rest < 0 {
+	// Besides the title and the position there are "─ " and " " around the title, and the last "─".
+	line := w - text.Width(title) - text.Width(status) - 4
+	if line < 1 {
 		return look.Heading(title, "", w, l.Focused)
 	}
-	line := look.Edge("─", l.Focused) + " " + name.Text(title) + " "
-	if detail = text.Clip(detail, rest-2); detail != "" {
-		line += ink.Text(detail) + " "
-		rest -= text.Width(detail) + 1
+	if detail = text.Clip(detail, line-3); detail != "" {
+		left += ink.Text(detail) + " "
+		line -= text.Width(detail) + 1
 	}
-	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
+	return left + look.Edge(strings.Repeat("─", line), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
 
 // statusText describes the state of the search, the visible position and the size of the log.
