@@ -40,36 +40,40 @@ func (c clients) terminalSize() (w, h int, ok bool) {
 	return w, h, err == nil && w > 0 && h > 0
 }
 
-// parseWindowSize returns the size given by -x and -y, in cells. A side that is not given is w or
-// h, and a - stands for that of the caller's terminal.
+// parseWindowSize returns the width given by the flag -x and the height given by -y, in cells.
+// Without its flag, a side is w or h. The value - stands for the size of the caller's terminal, or
+// for w or h if the caller has none.
 func (c clients) parseWindowSize(cmd *command, w, h int) (int, int, error) {
-	for _, side := range []struct {
-		flag byte
-		name string
-		to   *int
-	}{{'x', "width", &w}, {'y', "height", &h}} {
-		switch value := cmd.value(side.flag); value {
-		case "":
-		case "-":
-			if cols, rows, ok := c.terminalSize(); ok && side.flag == 'x' {
-				w = cols
-			} else if ok {
-				h = rows
-			}
-		default:
-			n, err := parseNumber(value)
-			switch {
-			case err != nil:
-				return 0, 0, fmt.Errorf("%s invalid", side.name)
-			case n < 1:
-				return 0, 0, fmt.Errorf("%s too small", side.name)
-			case n > 1000:
-				return 0, 0, fmt.Errorf("%s too large", side.name)
-			}
-			*side.to = n
-		}
+	cols, rows, ok := c.terminalSize()
+	if !ok {
+		cols, rows = w, h
 	}
-	return w, h, nil
+	w, err := parseSide("width", cmd.value('x'), w, cols)
+	if err != nil {
+		return 0, 0, err
+	}
+	h, err = parseSide("height", cmd.value('y'), h, rows)
+	return w, h, err
+}
+
+// parseSide returns a width or height in cells: fallback if value is empty, and own if it is -.
+func parseSide(name, value string, fallback, own int) (int, error) {
+	switch value {
+	case "":
+		return fallback, nil
+	case "-":
+		return own, nil
+	}
+	n, err := parseNumber(value)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s invalid", name)
+	case n < 1:
+		return 0, fmt.Errorf("%s too small", name)
+	case n > 1000:
+		return 0, fmt.Errorf("%s too large", name)
+	}
+	return n, nil
 }
 
 func (c clients) attachSession(cmd *command, _ server.Target) error {
