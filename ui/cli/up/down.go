@@ -61,7 +61,7 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 		return output.AnswerList(f.Out, ours, "nothing in "+output.Visible(path)+" is running", nil)
 	}
 	if broken != nil && len(ours) > 1 {
-		f.Out.Tell("The dependencies are unknown, so what started last is stopped first.")
+		f.Out.Tell("The dependencies are unknown, so the processes are stopped in the reverse order of their starts.")
 	}
 	conn, err := f.DialRetrying(ctx)
 	if err != nil {
