@@ -21,43 +21,52 @@ const (
 // areas holds the rectangle of each part of the dashboard on the screen. The rectangle of a part
 // that is not shown is empty.
 type areas struct {
-	w, h  int
-	body  look.Rect // the view
-	tips  look.Rect // the row of tips
-	small bool      // too small for the dashboard
-	tight bool      // a single pane, in body, is all that fits
-
-	zoomed bool // one pane has the whole screen, without bars; implies tight
+	w, h int
+	mode areaMode
+	body look.Rect // the view
+	tips look.Rect // the row of tips
 }
 
-func computeAreas(w, h int, tips, zoomed bool) (a areas) {
-	a.w, a.h = w, h
-	// A zoomed pane is shown however small the screen is: it needs no bars.
-	if zoomed {
-		a.body = look.Rect{W: w, H: h}
-		a.small, a.tight, a.zoomed = w < minScreenWidth || h < minScreenHeight, true, true
-		return a
-	}
-	if w < minScreenWidth || h < minScreenHeight {
-		a.small = true
-		if w >= minTightWidth && h >= minTightHeight {
-			a.tight, a.body = true, look.Rect{W: w, H: h - 1}
+// An areaMode says which parts of the dashboard are on the screen.
+type areaMode int
+
+const (
+	modeFull     areaMode = iota // a view between the top bar and the status bar
+	modeTight                    // a single pane, in body, above the status bar: nothing else fits
+	modeZoomed                   // a single pane without bars, on a screen of any size
+	modeTooSmall                 // not even a single pane fits
+)
+
+func computeAreas(w, h int, tips, zoomed bool) areas {
+	a := areas{w: w, h: h}
+	switch {
+	case zoomed:
+		a.mode, a.body = modeZoomed, look.Rect{W: w, H: h}
+	case !a.isSmall():
+		a.body = look.Rect{Y: 1, W: w, H: h - 2}
+		if tips {
+			a.body.H--
+			a.tips = look.Rect{Y: h - 2, W: w, H: 1}
 		}
-		return a
-	}
-	a.body = look.Rect{Y: 1, W: w, H: h - 2}
-	if tips {
-		a.body.H--
-		a.tips = look.Rect{Y: h - 2, W: w, H: 1}
+	case w >= minTightWidth && h >= minTightHeight:
+		a.mode, a.body = modeTight, look.Rect{W: w, H: h - 1}
+	default:
+		a.mode = modeTooSmall
 	}
 	return a
 }
+
+// isSmall reports whether the screen is too small for the complete dashboard.
+func (a areas) isSmall() bool { return a.w < minScreenWidth || a.h < minScreenHeight }
+
+// showsOnePane reports whether a single pane is all that is shown of the Sessions view.
+func (a areas) showsOnePane() bool { return a.mode == modeTight || a.mode == modeZoomed }
 
 // relayout divides the screen and resizes every view.
 func (m *model) relayout() {
 	m.frame.redraw()
 	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.views.action() == keymap.ViewSessions && m.sessions.IsZoomed())
-	m.sessions.SetTight(m.areas.tight)
+	m.sessions.SetTight(m.areas.showsOnePane())
 	for _, v := range m.views.all {
 		v.pane.Resize(m.areas.body.W, m.areas.body.H)
 	}
@@ -73,5 +82,5 @@ func (m *model) showTerminal() {
 // isTight reports whether the screen has room only for the focused pane or, in its place, the
 // session list. Other views are not shown on such a screen.
 func (m *model) isTight() bool {
-	return m.areas.tight && m.views.action() == keymap.ViewSessions && m.sessions.CurrentPane() != nil
+	return m.areas.showsOnePane() && m.views.action() == keymap.ViewSessions && m.sessions.CurrentPane() != nil
 }

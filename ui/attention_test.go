@@ -56,7 +56,7 @@ func TestNoteIsShownOverZoomedSessionUntilItDisappears(t *testing.T) {
 		away.updateTerminal(func(p *api.Process) { p.Terminal.Rang = true })
 		d.waitText("away rings")
 		d.waitNoText("away rings")
-		if !d.m.areas.zoomed {
+		if d.m.areas.mode != modeZoomed {
 			t.Error("the note ends the zoom")
 		}
 	})

@@ -264,7 +264,7 @@ func (d *driver) treeArea() look.Rect { return d.onScreen(d.m.sessions.Tabs.Base
 // pane.
 func (d *driver) leafArea(l *layout.Node) look.Rect { return d.onScreen(l.Rect) }
 func (d *driver) paneArea(l *layout.Node) look.Rect {
-	if d.m.areas.tight {
+	if d.m.areas.showsOnePane() {
 		return d.m.areas.body
 	}
 	d.screenText()
@@ -307,7 +307,7 @@ func (d *driver) currentLayout() (l api.Layout) {
 // tabBar returns the screen rectangle of the tab bar, above the panes beside the list.
 func (d *driver) tabBar() (bar look.Rect, shown bool) {
 	bar = d.treeArea()
-	shown = bar.X > 0 && !d.m.areas.tight && bar.Y > d.m.areas.body.Y
+	shown = bar.X > 0 && !d.m.areas.showsOnePane() && bar.Y > d.m.areas.body.Y
 	bar.Y, bar.H = d.m.areas.body.Y, 1
 	return bar, shown
 }

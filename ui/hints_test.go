@@ -241,7 +241,7 @@ func TestDialogShowsItsKeysOnce(t *testing.T) {
 		t.Errorf("the key is told %d times:\n%s", n, d.screenText())
 	}
 	d.pressKeys("n", "ctrl+b", "z")
-	d.waitUntil("it is zoomed", func() bool { return d.m.areas.zoomed })
+	d.waitUntil("it is zoomed", func() bool { return d.m.areas.mode == modeZoomed })
 	d.pressKeys("ctrl+b", "x")
 	d.waitText("y kill it   n cancel")
 }

@@ -113,7 +113,7 @@ func TestNextDashboardRestoresZoom(t *testing.T) {
 	next := drive(t, d.engine, 120, 36)
 	next.waitUntil("the pane is zoomed", func() bool {
 		p := next.m.sessions.FocusedPane()
-		return next.m.areas.zoomed && p != nil && p.ID == d.nthSession(0).process.ID
+		return next.m.areas.mode == modeZoomed && p != nil && p.ID == d.nthSession(0).process.ID
 	})
 	next.waitUntil("its program has the whole screen", func() bool {
 		d.engine.mu.Lock()

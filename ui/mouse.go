@@ -58,7 +58,7 @@ func (p *pointer) handle(e keys.Mouse) tea.Cmd {
 	case !e.IsLeftDown():
 	case a.tips.Contains(e.X, e.Y):
 		return p.keyboard.findAction(keymap.TipsHide)()
-	case e.Y == 0 && !a.tight:
+	case e.Y == 0 && !a.showsOnePane():
 		if action := p.top.actionAt(e.X); action != "" {
 			return p.keyboard.findAction(action)()
 		}

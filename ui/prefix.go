@@ -45,7 +45,7 @@ func (p *prefixKeys) endWait(serial int) tea.Cmd {
 // fit.
 func (p *prefixKeys) rows() []string {
 	a := p.tips.areas
-	if !p.long || a.small && !a.tight || !p.waiting() {
+	if !p.long || a.mode == modeTooSmall || !p.waiting() {
 		return nil
 	}
 	groups, w, h := p.groups()

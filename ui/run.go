@@ -307,7 +307,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 			return m.dialog.open == nil && m.keyboard.resolver.Pending()
 		}, works: func(a keymap.Action) bool { return m.keyboard.findAction(a) != nil }},
 	}
-	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
+	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.isSmall() || m.isTight() }}
 	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.ForUser, byUser: func() bool { return m.dialog.byUser }, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
 	if o.Files == "" {
 		// What is typed now is meant for the first session.

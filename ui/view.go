@@ -150,7 +150,7 @@ func (m *model) drawFrame() {
 	case m.areas.w <= 0 || m.areas.h <= 0:
 	case m.isTight() && m.dialog.fitsScreen(m.areas.w, m.areas.h):
 		m.drawLayers()
-	case m.areas.small:
+	case m.areas.isSmall():
 		m.frame.alter(m.drawTooSmall())
 	default:
 		m.files.Cover(false)
@@ -208,7 +208,7 @@ func (m *model) drawTooSmall() string {
 // backHint names the keys that switch from a view that does not fit to a pane that does. The hint
 // is empty if the pane does not fit either.
 func (m *model) backHint() string {
-	if !m.areas.tight || m.sessions.CurrentPane() == nil {
+	if !m.areas.showsOnePane() || m.sessions.CurrentPane() == nil {
 		return ""
 	}
 	ways := []string{m.o.Bindings.KeyOf(keymap.Cancel, keymap.ScopePicker)}
@@ -235,11 +235,11 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 // drawScreen joins the bars and the rows of the view. A tight screen has only the status
 // bar.
 func (m *model) drawScreen() string {
-	if m.areas.zoomed {
+	if m.areas.mode == modeZoomed {
 		return m.drawZoomed()
 	}
 	out := m.frame.content[:0]
-	if !m.areas.tight {
+	if !m.areas.showsOnePane() {
 		out = append(append(out, m.top.draw()...), '\n')
 	}
 	if p, ok := m.views.pane().(panes.Redrawer); ok {

@@ -134,7 +134,7 @@ func (m *model) fetchViews() tea.Cmd {
 // screenCursor returns a view's cursor in screen coordinates.
 func (m *model) screenCursor(p panes.Pane) *tea.Cursor {
 	c := p.Cursor()
-	if c == nil || m.areas.small && !m.areas.tight {
+	if c == nil || m.areas.mode == modeTooSmall {
 		return nil
 	}
 	c.X, c.Y = c.X+m.areas.body.X, c.Y+m.areas.body.Y
