@@ -68,7 +68,7 @@ func run(ctx context.Context, o factory.Options, args []string) (status int, err
 	out.JSON = output.WantsJSON(root, args, err)
 	out.Error(err)
 	var exit *output.ExitError
-	if code := output.ExitStatus(err); code != output.StatusFailed || cmd.Name() != processes.VerbExec || errors.As(err, &exit) {
+	if code := output.ExitStatus(err); code != output.StatusFailed || cmd.Name() != processes.CommandExec || errors.As(err, &exit) {
 		// Status 1 would look like the status of the command.
 		return code, err
 	}

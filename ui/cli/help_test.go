@@ -12,7 +12,7 @@ import (
 
 func TestHelpNamesFlagValues(t *testing.T) {
 	kinds := []string{"string", "strings", "stringArray", "int", "float"}
-	visitVerbs(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
+	visitCommands(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); slices.Contains(kinds, name) {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
@@ -22,7 +22,7 @@ func TestHelpNamesFlagValues(t *testing.T) {
 }
 
 func TestEveryCommandHasAnExample(t *testing.T) {
-	visitVerbs(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
+	visitCommands(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
 		if !strings.Contains(cmd.Example, "tandem") {
 			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
 		}
@@ -37,12 +37,12 @@ func TestCompletionContainsNoHelpMarkup(t *testing.T) {
 	}
 }
 
-// visitVerbs calls f for cmd and its visible subcommands.
-func visitVerbs(cmd *cobra.Command, f func(*cobra.Command)) {
+// visitCommands calls f for cmd and its visible subcommands.
+func visitCommands(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
 	for _, c := range cmd.Commands() {
 		if !c.Hidden {
-			visitVerbs(c, f)
+			visitCommands(c, f)
 		}
 	}
 }

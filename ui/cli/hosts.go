@@ -35,7 +35,7 @@ func addMachineFlags(root *cobra.Command, f *factory.Factory) {
 	flags.StringSliceVar(&m.labels, "label", nil, "run on the fleet's machines with the label `K=V`; K!=V excludes")
 	flags.IntVar(&m.parallel, "parallel", defaultParallel, "on `N` machines at a time")
 	flags.BoolVar(&m.all, "all-hosts", false, "run on all machines of config.toml")
-	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(machines.NewVerbs(f).Names, fleet.NewVerbs(f).Names))
+	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(machines.NewCommands(f).Names, fleet.NewCommands(f).Names))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := output.CheckJSON(cmd, f.Out.JSON); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (m *machineFlags) selectHosts(cmd *cobra.Command, how factory.Reach, wanted
 	if m.all {
 		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
 	}
-	hosts, records, err := fleet.NewVerbs(m.f).SelectHosts(cmd.Context(), m.f.Machines, api.FleetListInput{Names: wanted, Labels: m.labels, Rows: factory.OnlyLists(cmd)})
+	hosts, records, err := fleet.NewCommands(m.f).SelectHosts(cmd.Context(), m.f.Machines, api.FleetListInput{Names: wanted, Labels: m.labels, Rows: factory.OnlyLists(cmd)})
 	switch {
 	case err != nil:
 		return nil, err
@@ -120,7 +120,7 @@ func (m *machineFlags) selectHosts(cmd *cobra.Command, how factory.Reach, wanted
 // runOn runs the whole command line once per machine.
 func (m *machineFlags) runOn(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: m.f.Out, Stream: follows || cmd.Name() == "logs" || cmd.Name() == "search" || m.chosen, Max: m.parallel, Group: (m.chosen || m.all) && cmd.Name() == processes.VerbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) (int, error) {
+	s := machines.Spread{Out: m.f.Out, Stream: follows || cmd.Name() == "logs" || cmd.Name() == "search" || m.chosen, Max: m.parallel, Group: (m.chosen || m.all) && cmd.Name() == processes.CommandExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) (int, error) {
 		// Each run parses the whole command line again, with its own streams and target.
 		o := m.f.Options
 		o.OnHost, o.Gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr

@@ -26,7 +26,7 @@ func newShell(f *factory.Factory) *cobra.Command {
 		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				verbs := shellVerbs(cmd.Root())
+				verbs := shellCommands(cmd.Root())
 				return f.Out.Answer(verbs, func() string { return strings.Join(verbs, "\n") + "\n" })
 			}
 			s.Nonce, f.Environ = shell.TakeNonce(f.Environ)
@@ -52,8 +52,8 @@ func newShell(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-// shellVerbs returns the words allowed at the beginning of a line in the shell, sorted.
-func shellVerbs(root *cobra.Command) []string {
+// shellCommands returns the words allowed at the beginning of a line in the shell, sorted.
+func shellCommands(root *cobra.Command) []string {
 	words := []string{"cd", "pwd", "exit", "help"}
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "shell" && c.Name() != "completion" {

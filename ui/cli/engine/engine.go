@@ -94,7 +94,7 @@ func runShutdown(f *factory.Factory, cmd *cobra.Command, all, yes bool) error {
 		err = stopEngine(ctx, client, info, all)
 	}
 	if all {
-		machines.NewVerbs(f).EndLogins(ctx)
+		machines.NewCommands(f).EndLogins(ctx)
 	}
 	for _, l := range lost {
 		f.Out.Tell("stopping the keeper that lost its data folder, pid %d", l.Keeper)
@@ -109,14 +109,15 @@ func runShutdown(f *factory.Factory, cmd *cobra.Command, all, yes bool) error {
 	return f.Out.Answer(api.Empty{}, func() string { return "" })
 }
 
-// stopEngine stops the engine. With all it also stops everything running, and the keeper.
-func stopEngine(ctx context.Context, client *client.Client, info api.Info, all bool) error {
+// stopEngine stops the engine. If everything is set, it also stops everything running, and the
+// keeper.
+func stopEngine(ctx context.Context, client *client.Client, info api.Info, everything bool) error {
 	// A pid may be reused once its process is gone, so the pidfds are opened before the call.
 	leaving := []*exitWatch{watchExit("engine", info.EnginePID)}
-	if all {
+	if everything {
 		leaving = append(leaving, watchExit("keeper", info.KeeperPID))
 	}
-	_, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all})
+	_, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: everything})
 	for _, d := range leaving {
 		err = errors.Join(err, d.await(ctx, err == nil))
 	}

@@ -20,15 +20,15 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Verbs implements the commands for a fleet.
-type Verbs struct{ f *factory.Factory }
+// Commands implements the commands for a fleet.
+type Commands struct{ f *factory.Factory }
 
-// NewVerbs returns the commands for the fleet that f gives access to.
-func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
+// NewCommands returns the commands for the fleet that f gives access to.
+func NewCommands(f *factory.Factory) *Commands { return &Commands{f} }
 
 // NewFleet returns the command fleet.
 func NewFleet(f *factory.Factory) *cobra.Command {
-	v := NewVerbs(f)
+	v := NewCommands(f)
 	var labels []string
 	cmd := &cobra.Command{
 		Use:   "fleet [--label K=V] [NAME…]",
@@ -48,7 +48,7 @@ func NewFleet(f *factory.Factory) *cobra.Command {
 }
 
 // Names completes the names of the fleet's machines.
-func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (v *Commands) Names(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	c, err := v.f.Fleet.Load()
 	if err != nil || c.Person == "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -66,7 +66,7 @@ func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobr
 }
 
 // Machines returns the machines of the fleet selected by in.
-func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
+func (v *Commands) Machines(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
 	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 // SelectHosts returns the names of all machines, of config.toml and of the fleet, that match any of
 // the names or patterns and all labels in in. members has the hub's data about those of the fleet,
 // including their rows if requested.
-func (v *Verbs) SelectHosts(ctx context.Context, known factory.Machines, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
+func (v *Commands) SelectHosts(ctx context.Context, known factory.Machines, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
 	hosts, err = machines.MatchNames(known, in.Names, len(in.Labels) > 0)
 	if err != nil {
 		return nil, nil, err
@@ -152,7 +152,7 @@ func HostNames(known, joined cobra.CompletionFunc) cobra.CompletionFunc {
 }
 
 // Any returns the name of a machine with a label that has answered, and tells the user.
-func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
+func (v *Commands) Any(cmd *cobra.Command, label, host string) (string, error) {
 	if host != "" {
 		return "", output.Usagef(cmd, "give --host or --any, not both")
 	}
@@ -168,7 +168,7 @@ func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
 	return out.Machine, err
 }
 
-func (v *Verbs) listMachines(ctx context.Context, in api.FleetListInput) error {
+func (v *Commands) listMachines(ctx context.Context, in api.FleetListInput) error {
 	machines, err := v.Machines(ctx, in)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (v *Verbs) listMachines(ctx context.Context, in api.FleetListInput) error {
 }
 
 // tellFault tells the user if the hub cannot be reached, as the list is then out of date.
-func (v *Verbs) tellFault(ctx context.Context) {
+func (v *Commands) tellFault(ctx context.Context) {
 	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return // the list came from the same engine

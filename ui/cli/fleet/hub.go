@@ -24,7 +24,7 @@ import (
 
 // NewHub returns the command hub.
 func NewHub(f *factory.Factory) *cobra.Command {
-	v := NewVerbs(f)
+	v := NewCommands(f)
 	var o hub.Options
 	cmd := &cobra.Command{
 		Use:   "hub [--listen ADDR] [--address HOST:PORT]",
@@ -53,7 +53,7 @@ func NewHub(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
+func (v *Commands) runHub(ctx context.Context, o hub.Options) error {
 	folder, err := v.hubFolder()
 	if err != nil {
 		return err
@@ -73,14 +73,14 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 	})
 }
 
-func (v *Verbs) hubFolder() (string, error) {
+func (v *Commands) hubFolder() (string, error) {
 	dir, err := v.f.Machines.DataDir()
 	return filepath.Join(dir, datadir.Hub), err
 }
 
 // askHub sends a request to this machine's hub or, without one, to that of the fleet in which the user
 // is an admin.
-func (v *Verbs) askHub(what string, in any) (hub.Answer, error) {
+func (v *Commands) askHub(what string, in any) (hub.Answer, error) {
 	folder, err := v.hubFolder()
 	if err != nil {
 		return hub.Answer{}, err
@@ -102,7 +102,7 @@ func (v *Verbs) askHub(what string, in any) (hub.Answer, error) {
 	return hub.Ask(c, creds, what, in)
 }
 
-func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
+func (v *Commands) inviteCommand(kind fleet.Kind) *cobra.Command {
 	r := hub.InviteRequest{Kind: kind}
 	var role string
 	cmd := &cobra.Command{
@@ -136,7 +136,7 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) statusCommand() *cobra.Command {
+func (v *Commands) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the state of the hub", Long: "Shows the hub's address, its members and its load.", Example: "tandem hub status",
 		RunE: func(*cobra.Command, []string) error {
@@ -153,7 +153,7 @@ func (v *Verbs) statusCommand() *cobra.Command {
 	}
 }
 
-func (v *Verbs) peopleCommand() *cobra.Command {
+func (v *Commands) peopleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "people", Short: "List who has joined", Long: "Lists the people and machines that have joined.", Example: "tandem hub people",
 		RunE: func(*cobra.Command, []string) error {
@@ -173,7 +173,7 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 	}
 }
 
-func (v *Verbs) revokeCommand() *cobra.Command {
+func (v *Commands) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke the access of a machine or a person",
 		Long:    "Disconnects a machine or person immediately and rejects their keys from then on.\nTheir open invitations are revoked too.",

@@ -22,7 +22,7 @@ import (
 
 // NewJoin returns the command join.
 func NewJoin(f *factory.Factory) *cobra.Command {
-	v := NewVerbs(f)
+	v := NewCommands(f)
 	return &cobra.Command{
 		Use: "join TOKEN", Short: "Join a fleet",
 		Long: "Joins a fleet with the token printed by `tandem hub invite`. A key is created here and stays\n" +
@@ -34,7 +34,7 @@ func NewJoin(f *factory.Factory) *cobra.Command {
 	}
 }
 
-func (v *Verbs) joinFleet(ctx context.Context, token string) error {
+func (v *Commands) joinFleet(ctx context.Context, token string) error {
 	i, err := fleet.ParseToken(token)
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line printed by `tandem hub invite`")
@@ -86,7 +86,7 @@ func checkJoin(c fleet.Config, i fleet.Invitation) error {
 }
 
 // writeMembership stores the credentials of a new membership and adds them to c.
-func (v *Verbs) writeMembership(c fleet.Config, joined fleet.Membership) (fleet.Config, error) {
+func (v *Commands) writeMembership(c fleet.Config, joined fleet.Membership) (fleet.Config, error) {
 	folder, err := v.credentialsFolder()
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
@@ -109,7 +109,7 @@ func (v *Verbs) writeMembership(c fleet.Config, joined fleet.Membership) (fleet.
 	return c, nil
 }
 
-func (v *Verbs) credentialsFolder() (string, error) {
+func (v *Commands) credentialsFolder() (string, error) {
 	dir, err := v.f.Machines.DataDir()
 	return filepath.Join(dir, datadir.Fleet), err
 }
@@ -123,7 +123,7 @@ const (
 
 // awaitConnected waits until the engine is connected, but at most connectTimeout, and returns its
 // last status.
-func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.FleetSelf, err error) {
+func (v *Commands) awaitConnected(ctx context.Context, u fleet.User) (self api.FleetSelf, err error) {
 	self = api.FleetSelf{Kind: string(u.Kind), Name: u.Name, Role: string(u.Role), Error: "the engine has not read config.toml yet"}
 	err = v.awaitStatus(ctx, func(s api.FleetStatusOutput) bool {
 		i := slices.IndexFunc(s.As, func(as api.FleetSelf) bool { return as.Kind == string(u.Kind) && as.Name == u.Name })
@@ -137,7 +137,7 @@ func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.Flee
 
 // awaitStatus polls the engine's status in the fleet until done accepts it, but at most for
 // connectTimeout.
-func (v *Verbs) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput) bool) error {
+func (v *Commands) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput) bool) error {
 	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (v *Verbs) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput
 
 // NewLeave returns the command leave.
 func NewLeave(f *factory.Factory) *cobra.Command {
-	v := NewVerbs(f)
+	v := NewCommands(f)
 	return &cobra.Command{
 		Use: "leave", Short: "Leave the fleet",
 		Long:        "Leaves the fleet: the engine disconnects, and the keys here are deleted. Programs keep running.\nThe hub still has the name; `tandem hub revoke` there removes it.",
@@ -167,7 +167,7 @@ func NewLeave(f *factory.Factory) *cobra.Command {
 	}
 }
 
-func (v *Verbs) leaveFleet(ctx context.Context) error {
+func (v *Commands) leaveFleet(ctx context.Context) error {
 	c, err := v.f.Fleet.Load()
 	if err != nil {
 		return err

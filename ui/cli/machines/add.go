@@ -20,7 +20,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func (v *Verbs) addCommand() *cobra.Command {
+func (v *Commands) addCommand() *cobra.Command {
 	var env []string
 	cmd := &cobra.Command{
 		Use:   "add NAME USER@HOST | add NAME -- CMD…",
@@ -59,7 +59,7 @@ func (v *Verbs) addCommand() *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
+func (v *Commands) add(ctx context.Context, m transport.Machine) error {
 	if _, err := v.find(m.Name); err == nil {
 		return api.Errorf(api.CodeConflict, "add %s: config.toml already has a machine with this name", m.Name).WithHint("`tandem machine remove " + m.Name + "` first")
 	} else if !errors.Is(err, api.CodeNotFound) {
@@ -81,7 +81,7 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 }
 
 // enter prepares a machine and adds it to config.toml. It returns the file's path.
-func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, err error) {
+func (v *Commands) enter(ctx context.Context, m transport.Machine) (path string, err error) {
 	if m.SSH != "" {
 		err = v.provision(ctx, m, false)
 	} else {
@@ -95,7 +95,7 @@ func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, er
 
 // try connects to a new machine once, by its command. It gives up after tryWait, unless a user at a
 // terminal may still have to answer the command.
-func (v *Verbs) try(ctx context.Context, m transport.Machine) error {
+func (v *Commands) try(ctx context.Context, m transport.Machine) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if _, asked := output.Terminal(v.f.Stdin); !asked {
 		limited, cancel = context.WithTimeout(ctx, tryWait)
@@ -114,7 +114,7 @@ func (v *Verbs) try(ctx context.Context, m transport.Machine) error {
 
 // answerStatus prints the status of a machine after an attempt to connect. It returns err if that
 // is set, and exit status 1 if the machine is not connected.
-func (v *Verbs) answerStatus(m api.Machine, err error) error {
+func (v *Commands) answerStatus(m api.Machine, err error) error {
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ const (
 )
 
 // awaitKnown waits until the engine knows a new machine and has tried to connect to it.
-func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error) {
+func (v *Commands) awaitKnown(ctx context.Context, name string) (api.Machine, error) {
 	for end := time.Now().Add(knownWait); ; {
 		m, err := v.reach(ctx, name)
 		if !errors.Is(err, api.CodeNotFound) || time.Now().After(end) {
@@ -144,7 +144,7 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 
 // awaitForgotten waits until the engine has dropped a machine, so that no command reaches it under
 // its old name.
-func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
+func (v *Commands) awaitForgotten(ctx context.Context, name string) error {
 	for end := time.Now().Add(knownWait); time.Now().Before(end); {
 		out, err := factory.Call(ctx, v.f, api.MachineList, api.MachineListInput{})
 		if err != nil || !slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.Name == name }) {
@@ -157,7 +157,7 @@ func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 	return api.Errorf(api.CodeUnavailable, "remove %s: the engine has not read config.toml yet", name).WithHint("run `tandem config check`")
 }
 
-func (v *Verbs) connectCommand() *cobra.Command {
+func (v *Commands) connectCommand() *cobra.Command {
 	return v.forOne(v.connect, &cobra.Command{
 		Use: "connect NAME", Short: "Connect to a machine that needs you",
 		Long: "Connects to a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
@@ -166,7 +166,7 @@ func (v *Verbs) connectCommand() *cobra.Command {
 	})
 }
 
-func (v *Verbs) connect(ctx context.Context, m transport.Machine) error {
+func (v *Commands) connect(ctx context.Context, m transport.Machine) error {
 	enter := v.greet
 	if m.SSH != "" {
 		enter = v.login
@@ -177,7 +177,7 @@ func (v *Verbs) connect(ctx context.Context, m transport.Machine) error {
 	return v.answerStatus(v.reach(ctx, m.Name))
 }
 
-func (v *Verbs) upgradeCommand() *cobra.Command {
+func (v *Commands) upgradeCommand() *cobra.Command {
 	return v.forOne(v.upgrade, &cobra.Command{
 		Use: "upgrade NAME", Short: "Install this version of tandem on a machine",
 		Long: "Copies this executable to a machine reached over ssh, if system and processor match, and\n" +
@@ -186,7 +186,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 	})
 }
 
-func (v *Verbs) upgrade(ctx context.Context, m transport.Machine) error {
+func (v *Commands) upgrade(ctx context.Context, m transport.Machine) error {
 	if m.SSH == "" {
 		return api.Errorf(api.CodeInvalid, "upgrade %s: it is reached by a command, which cannot be used to copy a program", m.Name).
 			WithHint("install tandem " + v.f.Version + " there; `tandem info` there then takes over its engine")
@@ -198,7 +198,7 @@ func (v *Verbs) upgrade(ctx context.Context, m transport.Machine) error {
 }
 
 // greet runs the machine's transport command in this terminal until its bridge sends a hello.
-func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
+func (v *Commands) greet(ctx context.Context, m transport.Machine) error {
 	cmd := m.Command(m.Transport, v.f.Environ)
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -49,7 +49,7 @@ type answer struct {
 // ask runs a transport command and returns the output before the mark. Without in, the command's
 // input stays open and empty, as a link's does until the bridge answers. timeout counts from the
 // last read of the input.
-func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout time.Duration) (answer, error) {
+func (v *Commands) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout time.Duration) (answer, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return answer{}, err

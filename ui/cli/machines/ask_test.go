@@ -22,7 +22,7 @@ func TestErrorForAMissingAnswerNamesItsCause(t *testing.T) {
 		{"fails", withMark("false"), "exit status 1"},
 	} {
 		var stderr bytes.Buffer
-		v := NewVerbs(factory.New(factory.Options{Stdout: &stderr, Stderr: &stderr}))
+		v := NewCommands(factory.New(factory.Options{Stdout: &stderr, Stderr: &stderr}))
 		_, err := v.ask(context.Background(), exec.Command("sh", "-c", c.script), nil, 500*time.Millisecond)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("a shell that %s: %v, want %q", c.name, err, c.want)
@@ -43,7 +43,7 @@ func TestReadAnswerStopsInAnEndlessLine(t *testing.T) {
 func TestAnswerEndsAtItsMark(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	v := NewVerbs(factory.New(factory.Options{Stdout: &stderr, Stderr: &stderr}))
+	v := NewCommands(factory.New(factory.Options{Stdout: &stderr, Stderr: &stderr}))
 	cmd := exec.Command("sh", "-c", "echo Welcome; "+withMark("cat; printf '%s' here")+"; exec sleep 1000")
 	got, err := v.ask(context.Background(), cmd, strings.NewReader("typed "), time.Minute)
 	if err != nil || got.text != "Welcome\ntyped here\n" {

@@ -21,7 +21,7 @@ const (
 	agentsWait = time.Second
 )
 
-func (v *Verbs) listCommand() *cobra.Command {
+func (v *Commands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and their states",
 		Long: "Lists the machines of config.toml: connected, connecting, away (offline; Tandem keeps\n" +
@@ -38,7 +38,7 @@ type machineRow struct {
 	Agents *api.AgentCount `json:"agents,omitempty"` // nil if there are none or the machine did not answer
 }
 
-func (v *Verbs) list(ctx context.Context) error {
+func (v *Commands) list(ctx context.Context) error {
 	out, err := factory.Call(ctx, v.f, api.MachineList, api.MachineListInput{WaitMS: int(listWait.Milliseconds())})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (v *Verbs) list(ctx context.Context) error {
 
 // withAgents asks all connected machines for their agents at the same time, so that a slow machine
 // does not delay the others.
-func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []machineRow {
+func (v *Commands) withAgents(ctx context.Context, machines []api.Machine) []machineRow {
 	ctx, cancel := context.WithTimeout(ctx, agentsWait)
 	defer cancel()
 	rows := make([]machineRow, len(machines))
@@ -64,7 +64,7 @@ func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []machin
 	return rows
 }
 
-func (v *Verbs) countAgents(ctx context.Context, machine string) *api.AgentCount {
+func (v *Commands) countAgents(ctx context.Context, machine string) *api.AgentCount {
 	far, err := v.f.ConnectMachine(ctx, machine)
 	if err != nil {
 		return nil // the next list shows it as offline
@@ -85,7 +85,7 @@ func (v *Verbs) countAgents(ctx context.Context, machine string) *api.AgentCount
 	return &count
 }
 
-func (v *Verbs) formatTable(rows []machineRow) string {
+func (v *Commands) formatTable(rows []machineRow) string {
 	header := []string{"NAME", "STATE", "AGENTS", "VERSION", "RTT", "SEEN", "TARGET", "ERROR"}
 	agents := slices.ContainsFunc(rows, func(r machineRow) bool { return r.Agents != nil })
 	if !agents {

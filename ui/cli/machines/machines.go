@@ -18,15 +18,15 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Verbs implements the commands of `tandem machine`.
-type Verbs struct{ f *factory.Factory }
+// Commands implements the commands of `tandem machine`.
+type Commands struct{ f *factory.Factory }
 
-// NewVerbs returns the commands for the machines that f gives access to.
-func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
+// NewCommands returns the commands for the machines that f gives access to.
+func NewCommands(f *factory.Factory) *Commands { return &Commands{f} }
 
 // NewMachine returns the command machine with its subcommands.
 func NewMachine(f *factory.Factory) *cobra.Command {
-	v := NewVerbs(f)
+	v := NewCommands(f)
 	cmd := &cobra.Command{
 		Use:   "machine COMMAND",
 		Short: "Add, list and check other machines",
@@ -41,7 +41,7 @@ func NewMachine(f *factory.Factory) *cobra.Command {
 }
 
 // Names completes with the names of machines, also in a list with commas.
-func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (v *Commands) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	machines, _ := v.f.Machines.Load() // completion must not print errors
 	before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
 	given := append(strings.Split(before, ","), args...)
@@ -54,7 +54,7 @@ func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found
 }
 
 // find returns a machine of config.toml.
-func (v *Verbs) find(name string) (transport.Machine, error) {
+func (v *Commands) find(name string) (transport.Machine, error) {
 	machines, err := v.f.Machines.Load()
 	if err != nil {
 		return transport.Machine{}, err
@@ -91,7 +91,7 @@ func lastSeen(m api.Machine) string {
 	return units.Age(time.Since(*m.LastSeen))
 }
 
-func (v *Verbs) removeCommand() *cobra.Command {
+func (v *Commands) removeCommand() *cobra.Command {
 	return v.forOne(v.remove, &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a machine from config.toml",
 		Long:    "Removes a machine from config.toml. Programs there keep running, and tandem stays installed.",
@@ -99,7 +99,7 @@ func (v *Verbs) removeCommand() *cobra.Command {
 	})
 }
 
-func (v *Verbs) remove(ctx context.Context, m transport.Machine) error {
+func (v *Commands) remove(ctx context.Context, m transport.Machine) error {
 	path, err := v.f.Machines.Forget(m.Name)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (v *Verbs) remove(ctx context.Context, m transport.Machine) error {
 }
 
 // forOne makes cmd take the name of a machine of config.toml, and run on it.
-func (v *Verbs) forOne(run func(context.Context, transport.Machine) error, cmd *cobra.Command) *cobra.Command {
+func (v *Commands) forOne(run func(context.Context, transport.Machine) error, cmd *cobra.Command) *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = factory.Exactly(1, "which machine? Give a name."), factory.First(v.Names)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		m, err := v.find(args[0])
@@ -126,7 +126,7 @@ func (v *Verbs) forOne(run func(context.Context, transport.Machine) error, cmd *
 	return cmd
 }
 
-func (v *Verbs) checkCommand() *cobra.Command {
+func (v *Commands) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check NAME", Short: "Check the connection to a machine, and its version",
 		Long:    "Connects to a machine and reports its state, speed and version, and the features of this version\nthat it lacks. Exits with 1 if it is not connected.",
@@ -142,7 +142,7 @@ type checkAnswer struct {
 	Lacks []string `json:"lacks"`
 }
 
-func (v *Verbs) checkMachine(ctx context.Context, name string) error {
+func (v *Commands) checkMachine(ctx context.Context, name string) error {
 	m, err := v.reach(ctx, name)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 }
 
 // answerOn prints an answer about a machine. It returns exit status 1 if the machine is not connected.
-func (v *Verbs) answerOn(m api.Machine, answer any, text func() string) error {
+func (v *Commands) answerOn(m api.Machine, answer any, text func() string) error {
 	err := v.f.Out.Answer(answer, text)
 	if err == nil && m.State != api.MachineConnected {
 		err = &output.ExitError{Status: output.StatusFailed}
@@ -179,7 +179,7 @@ func (v *Verbs) answerOn(m api.Machine, answer any, text func() string) error {
 }
 
 // reach makes this machine's engine try to connect now.
-func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
+func (v *Commands) reach(ctx context.Context, name string) (api.Machine, error) {
 	return factory.Call(ctx, v.f, api.MachineConnect, api.MachineConnectInput{Name: name})
 }
 
@@ -199,7 +199,7 @@ func formatStatus(m api.Machine) string {
 }
 
 // missingFeatures returns the operations and fields of this version that a machine does not support.
-func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, error) {
+func (v *Commands) missingFeatures(ctx context.Context, name string) ([]string, error) {
 	far, err := v.f.ConnectMachine(ctx, name)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (s *visibleWriter) Write(p []byte) (int, error) {
 
 // login logs in over ssh in this terminal and leaves the connection in the background, for links to
 // use.
-func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
+func (v *Commands) login(ctx context.Context, m transport.Machine) error {
 	dataDir, err := v.f.Machines.DataDir()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 
 // endMaster closes the background connection of a machine, if there is one, even after ctx has
 // ended.
-func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
+func (v *Commands) endMaster(ctx context.Context, m transport.Machine) {
 	if dataDir, err := v.f.Machines.DataDir(); err == nil && m.SSH != "" {
 		v.endMasters(ctx, []string{transport.ControlPath(dataDir, m.Name)})
 	}
@@ -61,7 +61,7 @@ func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
 const endTimeout = 5 * time.Second
 
 // EndLogins closes all ssh connections kept in the background for links.
-func (v *Verbs) EndLogins(ctx context.Context) {
+func (v *Commands) EndLogins(ctx context.Context) {
 	if dataDir, err := v.f.Machines.DataDir(); err == nil {
 		known, _ := v.f.Machines.Load() // on error, those in the data folder are still found
 		v.endMasters(ctx, transport.Masters(dataDir, known))
@@ -69,7 +69,7 @@ func (v *Verbs) EndLogins(ctx context.Context) {
 }
 
 // endMasters closes the connections at control paths, if they exist, even after ctx has ended.
-func (v *Verbs) endMasters(ctx context.Context, paths []string) {
+func (v *Commands) endMasters(ctx context.Context, paths []string) {
 	for _, path := range paths {
 		// A login must not outlive an interrupted command, so the cleanup ignores its cancellation.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -91,7 +91,7 @@ func awaitRemoval(ctx context.Context, path string) {
 
 // ssh runs an ssh command. If in or out is nil, it uses the terminal's, so that ssh can ask for a
 // password.
-func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in io.Reader, out io.Writer) error {
+func (v *Commands) ssh(ctx context.Context, m transport.Machine, argv []string, in io.Reader, out io.Writer) error {
 	cmd := m.Command(argv, v.f.Environ)
 	stop := context.AfterFunc(ctx, func() {
 		if cmd.Process != nil {
@@ -161,7 +161,7 @@ func goArch(machine string) string {
 }
 
 // provision logs in and installs tandem if it is missing, or with upgrade if its version differs.
-func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool) error {
+func (v *Commands) provision(ctx context.Context, m transport.Machine, upgrade bool) error {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		return api.Errorf(api.CodeUnavailable, "reach %s: ssh is not installed here", m.Name).WithHint("install openssh-client, or give a command after --")
 	}
@@ -176,7 +176,7 @@ func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool
 }
 
 // install is provision after the login.
-func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) error {
+func (v *Commands) install(ctx context.Context, m transport.Machine, upgrade bool) error {
 	there, err := v.probe(ctx, m)
 	if err != nil {
 		return fmt.Errorf("look for tandem on %s: %w", m.Name, err)
@@ -203,7 +203,7 @@ func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) 
 	return nil
 }
 
-func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
+func (v *Commands) probe(ctx context.Context, m transport.Machine) (probe, error) {
 	answer, err := v.runRemote(ctx, m, probeLine, nil, probeTimeout)
 	if err != nil {
 		return probe{}, err
@@ -218,7 +218,7 @@ func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
 }
 
 // runRemote runs a line of the Bourne shell on a machine.
-func (v *Verbs) runRemote(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
+func (v *Commands) runRemote(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
 	dataDir, err := v.f.Machines.DataDir()
 	if err != nil {
 		return answer{}, err
@@ -228,7 +228,7 @@ func (v *Verbs) runRemote(ctx context.Context, m transport.Machine, line string,
 
 // copyProgram copies this executable to a machine, over an existing one. It renames the file at the
 // end, so that an interrupted copy leaves no partial program.
-func (v *Verbs) copyProgram(ctx context.Context, m transport.Machine, there probe) error {
+func (v *Commands) copyProgram(ctx context.Context, m transport.Machine, there probe) error {
 	// The path of this program may already refer to a newer version.
 	own, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -258,7 +258,7 @@ func (v *Verbs) copyProgram(ctx context.Context, m transport.Machine, there prob
 }
 
 // takeOver makes the tandem of a machine replace an older engine there.
-func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
+func (v *Commands) takeOver(ctx context.Context, m transport.Machine) error {
 	if _, err := v.runRemote(ctx, m, transport.TandemLine("info"), nil, workTimeout); err != nil {
 		return fmt.Errorf("take over the engine of %s: %w", m.Name, err)
 	}
@@ -267,7 +267,7 @@ func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
 
 // release closes the login if links can connect without it; they then also reconnect after a
 // restart of this machine. Otherwise it keeps the login and prints a note.
-func (v *Verbs) release(ctx context.Context, m transport.Machine) {
+func (v *Commands) release(ctx context.Context, m transport.Machine) {
 	// Connect as a link does, without a terminal for questions.
 	var said bytes.Buffer
 	cmd := m.Command(m.Unattended(transport.Run(withMark("true"))), v.f.Environ)

@@ -37,7 +37,7 @@ func Help(out output.Printer, cmd *cobra.Command, unsupported ...string) {
 			fmt.Fprintf(&b, "  %s COMMAND …\n", cmd.CommandPath())
 		}
 		section("Commands")
-		writeVerbs(&b, cmd)
+		writeCommands(&b, cmd)
 	}
 	if cmd.HasExample() {
 		section("Examples")
@@ -73,7 +73,7 @@ func Help(out output.Printer, cmd *cobra.Command, unsupported ...string) {
 // description returns the longest description of a command.
 func description(cmd *cobra.Command) string { return cmp.Or(cmd.Long, cmd.Short+".") }
 
-func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
+func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	width := 0
 	for _, c := range cmd.Commands() {
 		width = max(width, len(c.Name()))

@@ -41,7 +41,7 @@ func Page(root *cobra.Command, version string) string {
 	manText(&b, root.Long)
 	manFlags(&b, ".SH OPTIONS\n", root.LocalFlags())
 	b.WriteString(".SH VERBS\n")
-	manVerbs(&b, root)
+	manCommands(&b, root)
 	manTerms(&b, ".SH ENVIRONMENT\n", ".B", [][2]string{
 		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
 		{"TANDEM_CONFIG_DIR", "The folder of config.toml; by default tandem in $XDG_CONFIG_HOME or ~/.config."},
@@ -66,7 +66,7 @@ func verbPage(verb *cobra.Command, version string) string {
 	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
 	manText(&b, description(verb))
 	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
-	manVerbs(&b, verb)
+	manCommands(&b, verb)
 	manExamples(&b, verb)
 	b.WriteString(".SH SEE ALSO\n.BR tandem (1)\n")
 	return b.String()
@@ -77,17 +77,17 @@ func manHead(b *strings.Builder, name, version, short string) {
 		roff(strings.ToUpper(name)), roff(version), roff(name), roff(strings.ToLower(short[:1])+short[1:]))
 }
 
-// manVerbs writes a section about each subcommand of a command, and about those below.
-func manVerbs(b *strings.Builder, of *cobra.Command) {
-	for _, verb := range of.Commands() {
+// manCommands writes a section about each subcommand of parent, and about their subcommands.
+func manCommands(b *strings.Builder, parent *cobra.Command) {
+	for _, verb := range parent.Commands() {
 		if !verb.IsAvailableCommand() || verb.Name() == "help" {
 			continue
 		}
-		use := of.CommandPath() + " " + verb.Use
+		use := parent.CommandPath() + " " + verb.Use
 		b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(use) + "\n.PP\n")
 		manText(b, description(verb))
 		manFlags(b, "", verb.LocalNonPersistentFlags())
-		manVerbs(b, verb)
+		manCommands(b, verb)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// VerbExec is the name of the command exec.
-	VerbExec = "exec"
+	// CommandExec is the name of the command exec.
+	CommandExec = "exec"
 	// maxExecOutput is how many bytes of each stream come with the answer; the rest is read from
 	// the log.
 	maxExecOutput = 1 << 20
@@ -43,7 +43,7 @@ func NewExec(f *factory.Factory) *cobra.Command {
 	timeout := factory.Duration(execTimeout)
 	var kill bool
 	cmd := &cobra.Command{
-		Use:   VerbExec + " [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
+		Use:   CommandExec + " [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
 		Short: "Run a command and exit with its status",
 		Long: "Runs a command through the engine and prints its output. The exit status is the command's,\n" +
 			"or 128 plus the number of the signal that killed it. After the timeout it keeps\n" +

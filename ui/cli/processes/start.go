@@ -40,7 +40,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 		ValidArgsFunction: factory.CompleteProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.any != "" {
-				host, err := fleet.NewVerbs(f).Any(cmd, opts.any, f.Host())
+				host, err := fleet.NewCommands(f).Any(cmd, opts.any, f.Host())
 				if err != nil {
 					return err
 				}

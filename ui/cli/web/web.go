@@ -25,8 +25,8 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Verbs implements `tandem web` and its subcommands.
-type Verbs struct{ f *factory.Factory }
+// Commands implements `tandem web` and its subcommands.
+type Commands struct{ f *factory.Factory }
 
 // A request holds the flags of `tandem web`.
 type request struct {
@@ -39,7 +39,7 @@ type request struct {
 
 // NewWeb returns the command web.
 func NewWeb(f *factory.Factory) *cobra.Command {
-	v := &Verbs{f}
+	v := &Commands{f}
 	var w request
 	cmd := &cobra.Command{
 		Use:   "web",
@@ -70,7 +70,7 @@ func NewWeb(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
+func (v *Commands) servePage(cmd *cobra.Command, w request) error {
 	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func alreadyServedError(s page.Serving, changed string) error {
 		WithHint("stop that one first, or leave out --" + changed + " for a link to it")
 }
 
-func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request) (page.Serving, error) {
+func (v *Commands) serveInBackground(ctx context.Context, dataDir string, w request) (page.Serving, error) {
 	options, err := w.options()
 	if err != nil {
 		return page.Serving{}, err
@@ -153,7 +153,7 @@ func (w request) options() (options []string, err error) {
 	return options, nil
 }
 
-func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w request) error {
+func (v *Commands) serveHere(ctx context.Context, dataDir string, book *devices.Book, w request) error {
 	w.listen.DataDir = dataDir
 	at, err := page.Listen(ctx, w.listen)
 	if err != nil {
@@ -195,7 +195,7 @@ func machineName() string {
 	return name
 }
 
-func (v *Verbs) connectEngine(ctx context.Context, machine string) (*client.Client, error) {
+func (v *Commands) connectEngine(ctx context.Context, machine string) (*client.Client, error) {
 	if machine == "" {
 		return v.f.Connect(ctx)
 	}
@@ -203,7 +203,7 @@ func (v *Verbs) connectEngine(ctx context.Context, machine string) (*client.Clie
 }
 
 // invite prints a new link.
-func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, qr bool) error {
+func (v *Commands) invite(book *devices.Book, s page.Serving, grant devices.Grant, qr bool) error {
 	out, err := background.NewLink(book, s, grant)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func openBook() (*devices.Book, error) {
 // shareTime is the default life of a link to a session.
 const shareTime = time.Hour
 
-func (v *Verbs) shareCommand() *cobra.Command {
+func (v *Commands) shareCommand() *cobra.Command {
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:     "share SESSION",
@@ -277,7 +277,7 @@ func (v *Verbs) shareCommand() *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Duration) error {
+func (v *Commands) shareSession(ctx context.Context, which string, duration time.Duration) error {
 	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Du
 	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(duration)}, true)
 }
 
-func (v *Verbs) devicesCommand() *cobra.Command {
+func (v *Commands) devicesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "devices",
 		Short:   "List the browsers that may use the page",
@@ -375,7 +375,7 @@ func (r deviceRow) access() string {
 
 func ageText(t time.Time) string { return units.Age(time.Since(t)) + " ago" }
 
-func (v *Verbs) revokeCommand() *cobra.Command {
+func (v *Commands) revokeCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "revoke [DEVICE…]",
@@ -421,7 +421,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 	return cmd
 }
 
-func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (v *Commands) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	book, err := openBook()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
