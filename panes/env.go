@@ -51,7 +51,7 @@ type Waiter interface {
 // A NewsSource provides the state of the engine as reported so far.
 type NewsSource interface {
 	News() *News
-	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
+	AddProcesses(...api.Process) tea.Cmd // adds processes from a reply, ahead of their events
 }
 
 // A Reporter shows messages in the status bar.

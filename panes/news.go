@@ -92,7 +92,7 @@ func (n *News) applyChange(e api.Event) {
 		}
 	case api.EventRemoved:
 		n.Processes = dropProcess(n.Processes, e.ID)
-		// Keep the id, so that a late reply cannot bring the process back; see Learn.
+		// Keep the id, so that a late reply cannot bring the process back; see AddProcess.
 		n.removed = append(slices.Clone(n.removed[max(len(n.removed)-maxRemoved, 0):]), e.ID)
 	case api.EventRequest:
 		if e.Request != nil {
@@ -112,9 +112,9 @@ func (n *News) putSnapshot(machine string, processes []api.Process) {
 	n.Processes = slices.Insert(n.Processes, endOf(n.Processes, machine, processID), processes...)
 }
 
-// Learn adds a process from a reply. A reply and the events about a process travel separately, so
-// either may arrive first: Learn changes nothing if the process is known or was removed already.
-func (n *News) Learn(p api.Process) {
+// AddProcess adds a process from a reply. A reply and the events about a process travel separately, so
+// either may arrive first: AddProcess changes nothing if the process is known or was removed already.
+func (n *News) AddProcess(p api.Process) {
 	if slices.Contains(n.removed, p.ID) {
 		return
 	}
@@ -205,11 +205,11 @@ func dropProcess(list []api.Process, id string) []api.Process {
 	return slices.DeleteFunc(slices.Clone(list), func(p api.Process) bool { return p.ID == id })
 }
 
-// updateRequests returns a copy of list with r in place of its former state if with is set, and
+// updateRequests returns a copy of list with r in place of its former state if keep is set, and
 // without r otherwise.
-func updateRequests(list []api.Request, r api.Request, with bool) []api.Request {
+func updateRequests(list []api.Request, r api.Request, keep bool) []api.Request {
 	list = slices.DeleteFunc(slices.Clone(list), func(other api.Request) bool { return other.ID == r.ID })
-	if with {
+	if keep {
 		list = slices.Insert(list, endOf(list, machineOf(r.ID), requestID), r)
 	}
 	return list

@@ -49,8 +49,8 @@ func (e env) ReportEvent(bar, desktop string, urgency panes.Urgency) tea.Cmd {
 	return e.m.notices.report(bar, desktop, urgency)
 }
 
-func (e env) Learn(started ...api.Process) tea.Cmd {
-	e.m.link.Learn(started...)
+func (e env) AddProcesses(started ...api.Process) tea.Cmd {
+	e.m.link.AddProcesses(started...)
 	return e.m.syncNews()
 }
 

@@ -123,7 +123,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		m.theme.setDark(false)
 	case tea.ModeReportMsg:
 		if m.terminal != nil {
-			m.terminal.Learn(msg)
+			m.terminal.RecordMode(msg)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // learnTerminal records what a message reveals about the terminal, and applies it to
 // pictures, the theme and sessions. It runs after the message was handled.
 func (m *model) learnTerminal(msg tea.Msg) {
-	switch screen.Learn(&m.display, msg) {
+	switch screen.RecordReport(&m.display, msg) {
 	case display.ColorsChanged:
 		m.terminal.AskColors()
 	case display.DisplayUpdated:

@@ -68,7 +68,7 @@ func (a *actions) startProcesses(all []api.ProcessStartInput) tea.Cmd {
 
 // reportStarts reports which commands were started.
 func (a *actions) reportStarts(started []api.Process, err error) tea.Cmd {
-	cmd := a.env.Learn(started...)
+	cmd := a.env.AddProcesses(started...)
 	n := len(started)
 	switch {
 	case err != nil && n > 0:

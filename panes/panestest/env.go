@@ -67,7 +67,7 @@ func (e *Env) RunPending() tea.Cmd {
 func (e *Env) Context() context.Context                     { return cmp.Or(e.Ctx, context.Background()) }
 func (e *Env) Engine(context.Context) (panes.Engine, error) { return e.API, nil }
 func (e *Env) News() *panes.News                            { return &e.Known }
-func (e *Env) Learn(all ...api.Process) tea.Cmd             { e.Known.Learn(all[0]); return nil }
+func (e *Env) AddProcesses(all ...api.Process) tea.Cmd      { e.Known.AddProcess(all[0]); return nil }
 func (e *Env) Home() string                                 { return cmp.Or(e.UserHome, "/home/ann") }
 func (e *Env) Folder() string                               { return "/home/ann" }
 func (e *Env) Colors() int                                  { return 256 }

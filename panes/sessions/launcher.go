@@ -18,7 +18,7 @@ import (
 // until the session exists.
 type Launcher struct {
 	env     Env
-	tabs    *Tabs
+	tabs    *SharedTabs
 	panes   *Panes
 	focus   *focus
 	list    *list.Pane
@@ -198,9 +198,9 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	}
 	s.failure = ""
 	s.panes.Pane(started.ID).Starting = false
-	// Learn the process from the reply: otherwise older news, which does not have it, would remove
+	// Add the process of the reply to the news: otherwise older news, which does not have it, would remove
 	// the pane.
-	learn := s.env.Learn(started.Process)
+	refresh := s.env.AddProcesses(started.Process)
 	if t, _ := s.tabs.FindSession(started.ID); t != nil {
 		s.panes.attach(started.ID) // keys may wait for it although its tab is hidden by now
 		if t == s.tabs.Current || t == s.tabs.BaseTab() {
@@ -208,7 +208,7 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 		}
 	}
 	s.adopt()
-	return learn
+	return refresh
 }
 
 // dropPane removes the pane of a session after its start has failed or was cancelled.
@@ -249,7 +249,7 @@ func (s *Launcher) cancelStart(id string) tea.Cmd {
 // to their panes. It is called after the dashboard's event loop has stopped.
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
-		s.env.News().Learn(started.Process)
+		s.env.News().AddProcess(started.Process)
 		s.panes.Pane(started.ID).Starting = false
 	}
 }

@@ -36,9 +36,9 @@ func (e *fakeEnv) Relayout() {
 	e.view.Resize(testWidth, testHeight)
 }
 
-func (e *fakeEnv) Learn(p ...api.Process) tea.Cmd {
+func (e *fakeEnv) AddProcesses(p ...api.Process) tea.Cmd {
 	before := e.Known
-	e.Known.Learn(p[0])
+	e.Known.AddProcess(p[0])
 	e.view.HandleNews(&before)
 	return nil
 }

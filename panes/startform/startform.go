@@ -162,11 +162,11 @@ func (f *startForm) finish(w *request, p api.Process, err error, awaited bool) t
 	case f.session:
 		return f.StartInTree(w.process.Command, w.process.CWD, awaited)
 	}
-	learned := f.Env.Learn(p)
+	refresh := f.Env.AddProcesses(p)
 	if awaited {
 		f.Started(p.ID)
 	}
-	return tea.Batch(learned, f.Env.Say("started "+states.FullName(&p), false))
+	return tea.Batch(refresh, f.Env.Say("started "+states.FullName(&p), false))
 }
 
 // A request is what the form describes.

@@ -139,10 +139,10 @@ func (l *Link) followEvents(ctx context.Context, e panes.Engine) error {
 	return errors.New("the engine ended the stream of events")
 }
 
-// Learn adds processes returned by an operation.
-func (l *Link) Learn(started ...api.Process) {
+// AddProcesses adds processes returned by an operation, ahead of the events about them.
+func (l *Link) AddProcesses(started ...api.Process) {
 	for _, p := range started {
-		l.updateNews(func(n *panes.News) { n.Learn(p) })
+		l.updateNews(func(n *panes.News) { n.AddProcess(p) })
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 	"tandem/ui/display"
 )
 
-// Learn records what a message reveals about the terminal; other messages have no effect.
-func Learn(t *display.Terminal, msg tea.Msg) display.Effect {
+// RecordReport records what a message reports about the terminal, and returns what follows from it.
+// Other messages have no effect.
+func RecordReport(t *display.Terminal, msg tea.Msg) display.Effect {
 	switch msg := msg.(type) {
 	case tea.ForegroundColorMsg:
 		t.SetForeground(msg.Color)

@@ -210,9 +210,9 @@ func (t *Terminal) Notify(text string) {
 // Bell rings the terminal's bell.
 func (t *Terminal) Bell() { t.painter.updateFrame(func(f *frame) { f.bells++ }) }
 
-// Learn records a report of the terminal's modes. The painter uses clusters, synchronised
+// RecordMode records a report of the terminal's modes. The painter uses clusters, synchronised
 // output, and left and right margins if supported.
-func (t *Terminal) Learn(msg tea.ModeReportMsg) {
+func (t *Terminal) RecordMode(msg tea.ModeReportMsg) {
 	if known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet; !known {
 		return
 	}
