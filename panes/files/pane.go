@@ -32,7 +32,7 @@ type Pane struct {
 
 	folder    folder
 	above     parentList
-	tabs      tabs
+	tabs      folderTabs
 	viewer    viewer
 	finder    *fileFinder // the last search; nil if none
 	transfers *transfers.Queue

@@ -25,9 +25,9 @@ const tabsFile = "file-tabs"
 // maxTabs limits the number of tabs.
 const maxTabs = 50
 
-// tabs are the open folders. The state of the current tab is in folder; its entry in all is updated
+// folderTabs are the open folders. The state of the current tab is in folder; its entry in all is updated
 // only when another tab is shown.
-type tabs struct {
+type folderTabs struct {
 	env     panes.Env
 	folder  *folder
 	all     []tab
@@ -68,10 +68,10 @@ type tab struct {
 }
 
 // hasSeveral reports whether there is more than one tab.
-func (ts *tabs) hasSeveral() bool { return len(ts.all) > 1 }
+func (ts *folderTabs) hasSeveral() bool { return len(ts.all) > 1 }
 
 // saveCurrent updates the entry of the current tab.
-func (ts *tabs) saveCurrent() {
+func (ts *folderTabs) saveCurrent() {
 	d := ts.folder
 	now := tab{d.path, d.list.TargetName(), d.order, d.previous}
 	if len(ts.all) == 0 {
@@ -82,7 +82,7 @@ func (ts *tabs) saveCurrent() {
 }
 
 // showCurrent shows the current tab.
-func (ts *tabs) showCurrent() {
+func (ts *folderTabs) showCurrent() {
 	t := ts.all[ts.current]
 	// goTo clears the filter and changes the way back.
 	filter := t.order.Filter
@@ -92,7 +92,7 @@ func (ts *tabs) showCurrent() {
 }
 
 // openTab opens the folder in another tab.
-func (ts *tabs) openTab() tea.Cmd {
+func (ts *folderTabs) openTab() tea.Cmd {
 	if len(ts.all) == maxTabs {
 		return ts.env.Say("no more than "+text.Itoa(maxTabs)+" tabs", true)
 	}
@@ -105,10 +105,10 @@ func (ts *tabs) openTab() tea.Cmd {
 	return nil
 }
 
-func (ts *tabs) closeCurrent() tea.Cmd { return ts.closeTab(ts.current) }
+func (ts *folderTabs) closeCurrent() tea.Cmd { return ts.closeTab(ts.current) }
 
 // closeTab closes a tab. If it is the current one, the next one takes its place.
-func (ts *tabs) closeTab(i int) tea.Cmd {
+func (ts *folderTabs) closeTab(i int) tea.Cmd {
 	if !ts.hasSeveral() {
 		return ts.env.Say("this is the only tab"+ts.env.Bindings().WithKey("; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
 	}
@@ -125,7 +125,7 @@ func (ts *tabs) closeTab(i int) tea.Cmd {
 }
 
 // showTab switches to a tab.
-func (ts *tabs) showTab(i int) {
+func (ts *folderTabs) showTab(i int) {
 	if i != ts.current && i < len(ts.all) {
 		ts.saveCurrent()
 		ts.current = i
@@ -134,7 +134,7 @@ func (ts *tabs) showTab(i int) {
 }
 
 // switchTab switches to the next or the previous tab, wrapping around.
-func (ts *tabs) switchTab(by int) func() tea.Cmd {
+func (ts *folderTabs) switchTab(by int) func() tea.Cmd {
 	return func() tea.Cmd {
 		if !ts.hasSeveral() {
 			return ts.closeCurrent() // shows a hint on opening tabs
@@ -145,7 +145,7 @@ func (ts *tabs) switchTab(by int) func() tea.Cmd {
 }
 
 // fileText returns what to write to the file of tabs; "" if there is only one tab.
-func (ts *tabs) fileText() string {
+func (ts *folderTabs) fileText() string {
 	if !ts.hasSeveral() {
 		return ""
 	}
@@ -162,7 +162,7 @@ func (ts *tabs) fileText() string {
 
 // fetch reads the tabs of the last start, once. After that it saves the tabs whenever they have
 // changed.
-func (ts *tabs) fetch() tea.Cmd {
+func (ts *folderTabs) fetch() tea.Cmd {
 	file := ts.env.News().Info.DataDir
 	if file == "" || ts.writing {
 		return nil
@@ -192,7 +192,7 @@ func (ts *tabs) fetch() tea.Cmd {
 }
 
 // saveLast saves the tabs when the user leaves.
-func (ts *tabs) saveLast(ctx context.Context) {
+func (ts *folderTabs) saveLast(ctx context.Context) {
 	text := ts.fileText()
 	if !ts.known || (text == ts.written && !ts.writing) || ts.folder.path == "" || !ts.env.News().Connected {
 		return
@@ -203,14 +203,14 @@ func (ts *tabs) saveLast(ctx context.Context) {
 }
 
 // isPending reports whether the tabs of the last start are still being read.
-func (ts *tabs) isPending() bool {
+func (ts *folderTabs) isPending() bool {
 	news := ts.env.News()
 	return !ts.known && (!news.Connected || news.Info.DataDir != "")
 }
 
 // restoreTabs restores the tabs of the last start. If a folder is visible already, it replaces the
 // tab that was current then.
-func (ts *tabs) restoreTabs(text string) {
+func (ts *folderTabs) restoreTabs(text string) {
 	ts.known, ts.written = true, text
 	// Tabs opened in the meantime count more.
 	if ts.hasSeveral() {
@@ -234,7 +234,7 @@ func (ts *tabs) restoreTabs(text string) {
 }
 
 // drawTabs draws the row of tabs.
-func (ts *tabs) drawTabs(w int, look *look.Look) string {
+func (ts *folderTabs) drawTabs(w int, look *look.Look) string {
 	labels := ts.tabLabels()
 	ts.first = min(ts.first, ts.current)
 	// The current tab must be visible.
@@ -260,7 +260,7 @@ func (ts *tabs) drawTabs(w int, look *look.Look) string {
 
 // tabLabels returns a label for each tab: the last part of its path, or the last two parts if paths
 // share the last one.
-func (ts *tabs) tabLabels() []string {
+func (ts *folderTabs) tabLabels() []string {
 	labels := make([]string, len(ts.all))
 	times := map[string]int{}
 	paths := make([]string, len(ts.all))
@@ -285,7 +285,7 @@ func (ts *tabs) tabLabels() []string {
 
 // handleMouse handles the mouse in the row of tabs: a click shows a tab, the middle button closes
 // it, the wheel switches.
-func (ts *tabs) handleMouse(e keys.Mouse) tea.Cmd {
+func (ts *folderTabs) handleMouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case e.IsWheel():
 		ts.showTab(min(max(ts.current+map[bool]int{true: -1, false: 1}[e.Button == keys.WheelUp], 0), len(ts.all)-1))
