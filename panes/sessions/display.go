@@ -63,7 +63,7 @@ func (a areas) contentOf(leaf look.Rect) look.Rect {
 // A display knows where each part of the view is, and draws the view.
 type display struct {
 	env      panes.Env
-	tabs     *Tabs
+	tabs     *SharedTabs
 	panes    *Panes
 	focus    *focus
 	list     *list.Pane

@@ -55,11 +55,11 @@ func (v *View) revive(now *api.Process) (again bool) {
 	return true
 }
 
-// noteDeleted remembers the sessions that were deleted or dismissed since before. Their panes are
-// closed later, because output still to be taken over may report why they exited.
-func (v *View) noteDeleted(before *panes.News) {
+// noteDeleted remembers the sessions that were deleted or dismissed since the news in earlier.
+// Their panes are closed later, because output still to be taken over may report why they exited.
+func (v *View) noteDeleted(earlier *panes.News) {
 	known := v.env.News().ByID()
-	for _, p := range before.Processes {
+	for _, p := range earlier.Processes {
 		if now := known[p.ID]; now == nil || p.Interrupted != nil && !now.IsOpen() {
 			v.deleted = append(v.deleted, p)
 		}

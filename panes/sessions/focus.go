@@ -23,7 +23,7 @@ type focus struct {
 		Bindings() keymap.Bindings
 		panes.Dialogs
 	}
-	tabs    *Tabs
+	tabs    *SharedTabs
 	panes   *Panes
 	display *display
 	list    *list.Pane
@@ -33,7 +33,7 @@ type focus struct {
 	inList  bool // the session list has the keyboard
 
 	zoomReported bool // the zoom passed to the dashboard
-	unsettled    bool // something happened since the last Fetch that it may have to act on
+	needsSync    bool // the next Fetch must call syncEngine
 }
 
 // pane returns the pane that receives keys; nil if the list or another view does.
@@ -49,15 +49,14 @@ func (s *focus) showsPanes() bool {
 	return s.shown && s.tabs.Current != nil && !s.display.zoomed
 }
 
-// requestSettle has the next Fetch settle the view.
-func (s *focus) requestSettle() { s.unsettled = true }
+// requestSync makes the next Fetch call syncEngine.
+func (s *focus) requestSync() { s.needsSync = true }
 
-// needsSettling reports whether the view must be settled. The next call reports false unless
-// something happens again.
-func (s *focus) needsSettling() bool {
-	unsettled := s.unsettled
-	s.unsettled = false
-	return unsettled
+// takeSyncRequest reports whether requestSync was called since the last call of takeSyncRequest.
+func (s *focus) takeSyncRequest() bool {
+	requested := s.needsSync
+	s.needsSync = false
+	return requested
 }
 
 // relayout divides the view again after the tabs or the view's size have changed.
@@ -72,7 +71,7 @@ func (s *focus) relayout() {
 
 // resizePanes divides the view, and resizes and attaches every pane on the screen.
 func (s *focus) resizePanes() {
-	s.requestSettle()
+	s.requestSync()
 	if !s.display.divide() {
 		return
 	}
@@ -102,7 +101,7 @@ func (s *focus) refreshList() {
 	s.list.HasFloat, s.list.TabNames = s.tabs.Float != nil, names
 	s.list.SetTabs(ids, s.listed(s.tabs.CurrentID()))
 	s.display.dirty = true
-	s.requestSettle()
+	s.requestSync()
 	// The tab bar changes sizes, not the layout.
 	if a := &s.display.areas; a.list.W > 0 && (a.tabs.W > 0) != s.display.hasTabBar() {
 		s.resizePanes()

@@ -95,9 +95,9 @@ func (s *focus) handleNumberKey(k keys.Key) (taken bool) {
 	return keymap.NewResolver(s.env.Bindings()).Resolve(k, keymap.ScopeGlobal).Kind == keymap.Unbound
 }
 
-// cycleSessions shows the session by places after the current one in the list, wrapping around. by
-// may be negative.
-func (s *focus) cycleSessions(by int) tea.Cmd {
+// cycleSessions moves a number of places down the list from the current session, wrapping around,
+// and shows the session there. places may be negative.
+func (s *focus) cycleSessions(places int) tea.Cmd {
 	all := s.tabs.Leaves()
 	at := -1
 	if s.tabs.Current != nil {
@@ -106,7 +106,7 @@ func (s *focus) cycleSessions(by int) tea.Cmd {
 	if len(all) == 0 {
 		return nil
 	}
-	next := all[(at+by+len(all))%len(all)]
+	next := all[(at+places+len(all))%len(all)]
 	t, _ := s.tabs.FindSession(next.ID)
 	s.openTab(t, next)
 	s.env.ShowSessions()

@@ -15,7 +15,7 @@ import (
 // A mouseGrab routes mouse events. What a button was pressed on receives all events until the
 // button is released.
 type mouseGrab struct {
-	tabs    *Tabs
+	tabs    *SharedTabs
 	panes   *Panes
 	focus   *focus
 	display *display

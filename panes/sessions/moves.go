@@ -22,7 +22,7 @@ import (
 // layouts.
 type arranger struct {
 	env      Env
-	tabs     *Tabs
+	tabs     *SharedTabs
 	display  *display
 	focus    *focus
 	launcher *Launcher

@@ -16,11 +16,11 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// Tabs are the engine's layout as this dashboard shows it: with the changes made here that the
+// SharedTabs are the engine's layout as this dashboard shows it: with the changes made here that the
 // engine has not announced yet, and without sessions that have no pane here. A session that exits
 // keeps its place in the layout. An open session of this machine without a place gets a tab of its
 // own at the end.
-type Tabs struct {
+type SharedTabs struct {
 	layout.Tabs
 	env interface {
 		panes.Caller
@@ -49,7 +49,7 @@ type Tabs struct {
 }
 
 // change changes the layout. It is shown with the next refresh, and sent to the engine after it.
-func (t *Tabs) change(changes ...api.LayoutChange) {
+func (t *SharedTabs) change(changes ...api.LayoutChange) {
 	// Give sessions without a place one now, so that their order stays as it is shown.
 	for _, id := range t.unplaced() {
 		t.unsent = append(t.unsent, ownTab(id, api.OwnEnd))
@@ -70,7 +70,7 @@ func ownTab(id string, own api.Own) api.LayoutChange {
 
 // unplaced returns the sessions of this machine with no place in the layout yet, although they need
 // a pane.
-func (t *Tabs) unplaced() (ids []string) {
+func (t *SharedTabs) unplaced() (ids []string) {
 	t.apply()
 	var found []*api.Process
 	for i := range t.env.News().Processes {
@@ -98,7 +98,7 @@ func (t *Tabs) unplaced() (ids []string) {
 
 // isOpen reports whether p is an open or restorable session. It is not open if its pane has seen
 // the exit and was detached, even if the news does not have the exit yet.
-func (t *Tabs) isOpen(p *api.Process) bool {
+func (t *SharedTabs) isOpen(p *api.Process) bool {
 	if p.Kind != api.KindSession || !p.IsOpen() {
 		return false
 	}
@@ -107,7 +107,7 @@ func (t *Tabs) isOpen(p *api.Process) bool {
 }
 
 // openSessions returns the ids of all open or restorable sessions.
-func (t *Tabs) openSessions() map[string]bool {
+func (t *SharedTabs) openSessions() map[string]bool {
 	all := t.env.News().Processes
 	open := make(map[string]bool, len(all))
 	for i := range all {
@@ -119,7 +119,7 @@ func (t *Tabs) openSessions() map[string]bool {
 }
 
 // apply takes over the engine's layout.
-func (t *Tabs) apply() {
+func (t *SharedTabs) apply() {
 	news := t.env.News()
 	if news.Snapshots != t.snapshots {
 		t.snapshots = news.Snapshots
@@ -157,7 +157,7 @@ func (t *Tabs) apply() {
 }
 
 // refresh shows the layout as it is now, and reports whether any tab has changed.
-func (t *Tabs) refresh() (changed bool) {
+func (t *SharedTabs) refresh() (changed bool) {
 	unplaced := t.unplaced()
 	l, open := t.wanted, t.openSessions()
 	l.Tabs = slices.Clip(l.Tabs)
@@ -174,7 +174,7 @@ func (t *Tabs) refresh() (changed bool) {
 
 // CurrentMachine returns the machine of the session focused last; "" for this machine or if there
 // is no session.
-func (t *Tabs) CurrentMachine() string {
+func (t *SharedTabs) CurrentMachine() string {
 	machine, _ := api.MachineOf(t.CurrentID())
 	return machine
 }
@@ -182,7 +182,7 @@ func (t *Tabs) CurrentMachine() string {
 // reopen gives closed sessions that run again a place in the layout. News may also be old, and say
 // that a session runs which another dashboard has closed by now. Therefore a session counts as
 // running again only if its exit was known before, or if it was unknown.
-func (t *Tabs) reopen(before *panes.News) {
+func (t *SharedTabs) reopen(before *panes.News) {
 	t.apply()
 	for i := range t.env.News().Processes {
 		p := &t.env.News().Processes[i]
@@ -195,11 +195,11 @@ func (t *Tabs) reopen(before *panes.News) {
 }
 
 // IsClosed reports whether an exited session was removed from the list.
-func (t *Tabs) IsClosed(id string) bool { return t.closed[id] }
+func (t *SharedTabs) IsClosed(id string) bool { return t.closed[id] }
 
 // focusChanges returns changes that store the focus and the zoom, so that the next dashboard opens
 // with them.
-func (t *Tabs) focusChanges(zoomed bool) (changes []api.LayoutChange) {
+func (t *SharedTabs) focusChanges(zoomed bool) (changes []api.LayoutChange) {
 	for _, tab := range []*layout.Tab{t.Under, t.Current} {
 		if tab != nil {
 			changes = append(changes, api.LayoutChange{Do: api.LayoutFocus, ID: tab.Focus.ID, Zoomed: zoomed && tab == t.Current})
@@ -209,7 +209,7 @@ func (t *Tabs) focusChanges(zoomed bool) (changes []api.LayoutChange) {
 }
 
 // send sends changes unknown to the engine.
-func (t *Tabs) send(zoomed bool) tea.Cmd {
+func (t *SharedTabs) send(zoomed bool) tea.Cmd {
 	if t.calling || !t.env.News().Connected {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (t *Tabs) send(zoomed bool) tea.Cmd {
 }
 
 // takeUnsent returns the changes to send, and counts them as sent.
-func (t *Tabs) takeUnsent(zoomed bool) []api.LayoutChange {
+func (t *SharedTabs) takeUnsent(zoomed bool) []api.LayoutChange {
 	changes := t.unsent
 	if focus := t.focusChanges(zoomed); t.refocused && (len(changes) > 0 || !reflect.DeepEqual(focus, t.told)) {
 		t.change()
@@ -250,7 +250,7 @@ func (t *Tabs) takeUnsent(zoomed bool) []api.LayoutChange {
 }
 
 // sendLast sends all changes that the engine may not know. It is called when the dashboard exits.
-func (t *Tabs) sendLast(ctx context.Context, zoomed bool) {
+func (t *SharedTabs) sendLast(ctx context.Context, zoomed bool) {
 	t.takeUnsent(zoomed)
 	if e, err := t.env.Engine(ctx); err == nil && len(t.sent) > 0 {
 		// There is no way left to report an error.

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,7 +21,7 @@ import (
 type View struct {
 	panes.NoInput // keys arrive as they were pressed
 
-	Tabs     Tabs
+	Tabs     SharedTabs
 	Panes    Panes
 	List     *list.Pane
 	Launcher Launcher
@@ -47,7 +48,7 @@ func New(e Env) *View {
 	v.Panes = Panes{env: e, all: map[string]*terminal.Pane{}, cancels: map[string]context.CancelFunc{}, create: func(id string) *terminal.Pane {
 		return terminal.New(terminalEnv{e, &v.Launcher, v.closePane}, &search, id)
 	}}
-	v.Tabs = Tabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, isCancelled: v.Launcher.starter.isCancelled}
+	v.Tabs = SharedTabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, isCancelled: v.Launcher.starter.isCancelled}
 	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}
 	v.focus = focus{env: e, tabs: &v.Tabs, panes: &v.Panes, display: &v.display, list: v.List, shown: true}
 	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt, hide: v.hide}
@@ -97,11 +98,11 @@ func (v *View) Leave(ctx context.Context, task func(func())) {
 }
 
 // Fetch requests missing lines of the focused pane. If something has changed since the last call,
-// it also settles the view.
+// it also sends the engine what has changed here.
 func (v *View) Fetch() tea.Cmd {
 	var cmd tea.Cmd
-	if v.focus.needsSettling() {
-		cmd = v.settle()
+	if v.focus.takeSyncRequest() {
+		cmd = v.syncEngine()
 	}
 	cmd = tea.Batch(cmd, v.List.Fetch())
 	if p := v.FocusedPane(); p != nil {
@@ -113,8 +114,9 @@ func (v *View) Fetch() tea.Cmd {
 	return cmd
 }
 
-// settle opens the first session, and exchanges sizes and changes with the engine.
-func (v *View) settle() tea.Cmd {
+// syncEngine opens the first session, and sends the engine the sizes of the panes and the changes of
+// the layout.
+func (v *View) syncEngine() tea.Cmd {
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
 	if v.display.isOpen {
 		cmd = tea.Batch(cmd, v.List.Restorer.RestoreAutomatically())
@@ -142,7 +144,7 @@ func (v *View) sendSizes() tea.Cmd {
 	return tea.Batch(
 		panes.After(sizeInterval, func() tea.Cmd {
 			v.Panes.sizesPaused = false
-			v.focus.requestSettle()
+			v.focus.requestSync()
 			return nil
 		}),
 		panes.After(settleTime, func() tea.Cmd {
@@ -223,8 +225,10 @@ func (v *View) Resize(w, h int) {
 	v.focus.relayout()
 }
 
-// Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
-func (v *View) Draw() []string { return nil }
+// Draw implements panes.Pane. The dashboard calls AppendRows instead, which needs no string per row.
+func (v *View) Draw() []string {
+	return strings.Split(strings.TrimSuffix(string(v.AppendRows(nil)), "\n"), "\n")
+}
 
 // AppendRows appends the rows of the view, each with a newline.
 func (v *View) AppendRows(to []byte) []byte { return v.display.appendRows(to) }
@@ -249,7 +253,7 @@ func (v *View) Show() {
 func (v *View) Hide() {
 	v.focus.moveKeyboard(func() { v.focus.shown = false })
 	v.Panes.sizesChanged, v.display.numbers = true, nil
-	v.focus.requestSettle()
+	v.focus.requestSync()
 	v.List.Hide()
 }
 

@@ -44,7 +44,7 @@ func New(env Env) *Pane {
 	p := &Pane{env: env, stopping: map[string]time.Time{}}
 	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
 	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
-	p.Restorer = Restorer{env: env, target: p.targetSession, restoring: map[string]bool{}, unasked: map[string]time.Time{}}
+	p.Restorer = Restorer{env: env, target: p.targetSession, restoring: map[string]bool{}, automatic: map[string]time.Time{}}
 	p.attention.marks = map[string]string{}
 	p.actions = p.makeActions()
 	return p

@@ -20,7 +20,7 @@ type Restorer struct {
 	target func() (api.Process, bool) // the session that keys apply to
 
 	restoring map[string]bool      // some may run already
-	unasked   map[string]time.Time // when sessions restored by themselves were interrupted
+	automatic map[string]time.Time // by session: the time of the last interruption that RestoreAutomatically has handled
 }
 
 // Offers reports whether a session can be restored.
@@ -62,9 +62,9 @@ func (r *Restorer) RestoreAutomatically() tea.Cmd {
 		return nil
 	}
 	return r.Restore(r.interrupted(func(p *api.Process) bool {
-		again := r.unasked[p.ID].Equal(p.Interrupted.At) || !r.env.News().CanReach(p.ID)
+		again := r.automatic[p.ID].Equal(p.Interrupted.At) || !r.env.News().CanReach(p.ID)
 		if !again {
-			r.unasked[p.ID] = p.Interrupted.At
+			r.automatic[p.ID] = p.Interrupted.At
 		}
 		return !again
 	})...)
