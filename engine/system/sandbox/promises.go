@@ -29,7 +29,7 @@ func (k kernel) promises() []Promise {
 		{Name: "Files outside allowWrite cannot be written", Why: files},
 		{Name: "A layer cannot widen another", Why: files},
 		{Name: "Other terminals, input devices and disks cannot be opened", Why: files},
-		{Name: "Devices that can be read take no commands (ioctl)", Why: k.missingLandlock(landlockIoctl, "6.10")},
+		{Name: "Devices that can be read cannot be controlled (ioctl)", Why: k.missingLandlock(landlockIoctl, "6.10")},
 		{Name: "No debugger attaches to a process outside, and its memory cannot be read", Why: k.missingLandlock(1, "5.13")},
 		{Name: "No signal reaches a process outside", Why: k.missingLandlock(landlockScopes, "6.12")},
 		{Name: "No process outside is slowed down by its priority, scheduling or limits; only which processors it runs on can be changed", Why: calls},
