@@ -29,7 +29,7 @@ func NewRestore(f *factory.Factory) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && opts.all, opts.list && (len(args) > 0 || opts.all || opts.dismiss):
-				return output.Usagef(cmd, "restore takes ids or --all; --list cannot be combined with anything")
+				return output.Usagef(cmd, "give either ids or --all; --list takes neither of them, nor --dismiss")
 			case opts.dismiss && len(args) == 0 && !opts.all:
 				return output.Usagef(cmd, "which session? Give an id or name, or --all.")
 			}
