@@ -49,7 +49,7 @@ func TestRecordFormatIsUnchanged(t *testing.T) {
 	}
 }
 
-func TestUnlessStoppedOfEarlierReleasesIsReadAsAlways(t *testing.T) {
+func TestPolicyUnlessStoppedOfEarlierReleasesIsReadAsAlways(t *testing.T) {
 	r, err := decodeRecord([]byte(`{"schema": 1, "id": "a", "restart": {"policy": "unless-stopped"}}`), "a")
 	if err != nil || r.Restart.Policy != "always" {
 		t.Errorf("%+v, %v", r.Restart, err)
