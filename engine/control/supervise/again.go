@@ -11,9 +11,9 @@ import (
 )
 
 // FindEarlierStart handles a start whose id is taken. If the process with this id was started from
-// the same record, w waits until the function until returns true for its state. ok is false if
-// there is no such process, or if it was removed because it never started. The error is a
-// CodeConflict if the id belongs to another start.
+// the same record, w waits for until(state) to become true for its state. ok is false if there is no
+// such process, or if it was removed because it never started. The error is a CodeConflict if the
+// id belongs to another start.
 func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
 	w = c.newPending(r.ID)
 	removed := false

@@ -163,7 +163,8 @@ func (l *lane) add(j *job) {
 	}
 }
 
-// runJobs runs jobs until none is left, or until a job has given up the worker's place.
+// runJobs runs jobs until none is left, or until a job has called the function given to it, which
+// starts another worker in place of this one.
 func (l *lane) runJobs() {
 	for j := l.nextJob(); j != nil; j = l.nextJob() {
 		left := false

@@ -41,13 +41,13 @@ func (ps processes) freeName(name string) string {
 	return name + "-" + strconv.Itoa(n)
 }
 
-// suffixNumber returns n if other is the name followed by -n, 1 if other is the name itself, and 0
+// suffixNumber returns n if taken is name followed by -n, 1 if taken is name itself, and 0
 // otherwise.
-func suffixNumber(other, name string) int {
-	if other == name {
+func suffixNumber(taken, name string) int {
+	if taken == name {
 		return 1
 	}
-	rest, ok := strings.CutPrefix(other, name)
+	rest, ok := strings.CutPrefix(taken, name)
 	if !ok || len(rest) < 2 || rest[0] != '-' || rest[1] < '1' || rest[1] > '9' {
 		return 0
 	}

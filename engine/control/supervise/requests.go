@@ -82,8 +82,8 @@ func (c *Control) runOnLoop(ctx context.Context, f func() error) error {
 }
 
 // StartNew begins to start the process of a new record, with its log at logPath. It is answered
-// when until returns true for the announced state, or when the start fails. If named is set, r.Name
-// must be free; otherwise a suffix makes the name unique.
+// when until(state) is true for the announced state, or when the start fails. If named is set,
+// r.Name must be free; otherwise a suffix makes the name unique.
 func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (Pending, error) {
 	w := c.newPending(r.ID)
 	return w, c.runOnLoop(ctx, func() error { return c.startRecord(r, logPath, named, until, w.reply) })
@@ -117,7 +117,7 @@ func (c *Control) startRecord(r store.Record, logPath string, named bool, until 
 	return nil
 }
 
-// answerWhen sends the announced process to reply as soon as until returns true for its state.
+// answerWhen sends the announced process to reply as soon as until(state) is true for its state.
 func (p *proc) answerWhen(until func(api.State) bool, reply chan<- outcome) {
 	if p.view.State == p.state() && until(p.state()) {
 		reply <- outcome{process: p.currentView()}
@@ -136,11 +136,11 @@ func (c *Control) StopProcess(ctx context.Context, q Request, signal string, tim
 	return c.sendRequest(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-// RestartProcess restarts a running process, or starts an ended one once the dependencies in after
+// RestartProcess restarts a running process, or starts an ended one once the dependencies in deps
 // are met. A running process does not wait for them. If the process was already restarted under
 // this id, it only waits for that restart. "" means that the restart has no id.
-func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency, id string) (api.Process, error) {
-	return c.sendRequest(ctx, q, event{kind: evRestart, after: after, restartID: id})
+func (c *Control) RestartProcess(ctx context.Context, q Request, deps []store.Dependency, id string) (api.Process, error) {
+	return c.sendRequest(ctx, q, event{kind: evRestart, after: deps, restartID: id})
 }
 
 func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, error) {
@@ -364,24 +364,24 @@ func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, e
 	return w.Wait(ctx)
 }
 
-// StopSome stops the processes for which wanted returns true, and returns those stopped. by is the
-// actor stopping them. The error joins the errors of the others.
-func (c *Control) StopSome(ctx context.Context, by, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
-	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(by, signal, wanted) })
+// StopSome stops the processes for which wanted returns true, and returns those stopped. actor is
+// who stops them. The error joins the errors of the others.
+func (c *Control) StopSome(ctx context.Context, actor, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
+	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(actor, signal, wanted) })
 	if err != nil {
 		return nil, err
 	}
 	return awaitEach(ctx, replies)
 }
 
-// StopAll stops all processes, and rejects new starts until AllowStarts is called. by is the actor
-// stopping them. It waits for the longest stop timeout and extra, and then gives up.
-func (c *Control) StopAll(ctx context.Context, by string, extra time.Duration) error {
+// StopAll stops all processes, and rejects new starts until AllowStarts is called. actor is who
+// stops them. It waits for the longest stop timeout and extra, and then gives up.
+func (c *Control) StopAll(ctx context.Context, actor string, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
 		// This happens in one step with the stops, so that no start slips in between.
 		c.reg.closing, longest = true, c.reg.procs.maxStopTimeout()
-		return c.stopEach(by, "", func(api.Process) bool { return true })
+		return c.stopEach(actor, "", func(api.Process) bool { return true })
 	})
 	if err != nil {
 		return err

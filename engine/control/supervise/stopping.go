@@ -294,7 +294,7 @@ func (s *stopping) retryStop(p *proc, _ event) {
 	}
 }
 
-// addWaiter answers reply once until returns true for an announced state. A nil reply is ignored.
+// addWaiter answers reply once until(state) is true for an announced state. A nil reply is ignored.
 func (p *proc) addWaiter(reply chan<- outcome, until func(api.State) bool) {
 	if reply != nil {
 		p.waiters = append(p.waiters, waiter{until: until, reply: reply})

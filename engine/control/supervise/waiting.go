@@ -86,9 +86,9 @@ func (w *waiting) wakeSoon() {
 func (w *waiting) checkDependencies(p *proc, _ event) {
 	var left []store.Dependency
 	for _, d := range p.rec.After {
-		switch holds, never := checkDependency(w.reg.procs[d.ID], d); {
-		case never != "":
-			p.rec.Error = never
+		switch holds, obstacle := checkDependency(w.reg.procs[d.ID], d); {
+		case obstacle != "":
+			p.rec.Error = obstacle
 			w.reg.setState(p, api.StateFailed)
 			return
 		case !holds:
@@ -104,27 +104,27 @@ func (w *waiting) checkDependencies(p *proc, _ event) {
 	}
 }
 
-// checkDependency reports whether the process on meets the dependency d. never is the reason if it
-// no longer can. on is nil if the process was removed.
-func checkDependency(on *proc, d store.Dependency) (holds bool, never string) {
-	if on == nil {
+// checkDependency reports whether process p meets the dependency d. obstacle says why it never can.
+// p is nil if the process was removed.
+func checkDependency(p *proc, d store.Dependency) (holds bool, obstacle string) {
+	if p == nil {
 		return false, fmt.Sprintf("%s was removed before it %s", d.Name, conditionPhrase(d))
 	}
-	state, done := on.state(), on.state().Ended() || on.state() == api.StateBackoff
+	state, done := p.state(), p.state().Ended() || p.state() == api.StateBackoff
 	switch api.Condition(d.Condition) {
 	case api.ConditionStarted:
-		holds = on.rec.Identity != nil && state != api.StateStarting
+		holds = p.rec.Identity != nil && state != api.StateStarting
 	case api.ConditionCompleted:
-		holds = done && on.rec.Identity != nil
+		holds = done && p.rec.Identity != nil
 	case api.ConditionSucceeded:
-		holds = done && on.ending != nil && isSuccess(on.rec.Restart, on.ending.Exit)
+		holds = done && p.ending != nil && isSuccess(p.rec.Restart, p.ending.Exit)
 	default:
-		holds = on.isReady()
+		holds = p.isReady()
 	}
 	if holds || !state.Ended() {
 		return holds, ""
 	}
-	return false, fmt.Sprintf("%s %s", d.Name, on.describeShortfall(d))
+	return false, fmt.Sprintf("%s %s", d.Name, p.describeShortfall(d))
 }
 
 // conditionPhrase returns the condition of a dependency as words.
