@@ -30,9 +30,9 @@ type notices struct {
 	announced []string // ids of the requests announced last, oldest first
 }
 
-// reportChanges shows which processes have failed or become ready since the earlier news in before.
-func (n *notices) reportChanges(before *panes.News, now []api.Process) tea.Cmd {
-	old := before.ByID()
+// reportChanges shows which processes have failed or become ready since the news in earlier.
+func (n *notices) reportChanges(earlier *panes.News, now []api.Process) tea.Cmd {
+	old := earlier.ByID()
 	var failed, ready []string
 	for i := range now {
 		p := &now[i]

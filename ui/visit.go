@@ -34,13 +34,13 @@ type visit struct {
 	then    func() tea.Cmd // called after its program has exited; may be nil
 }
 
-// start starts a command in a session, and records the current view. It calls then after the
+// start starts a command in a session, and records the current view. It calls onExit after the
 // program has exited.
-func (v *visits) start(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd {
+func (v *visits) start(name string, command []string, folder string, onExit func() tea.Cmd) tea.Cmd {
 	before, from := v.sessions.Tabs.CurrentID(), v.views.all[v.views.shown]
 	cmd := v.sessions.Launcher.StartNamed(name, command, folder)
 	if now := v.sessions.Tabs.CurrentID(); v.views.action() == keymap.ViewSessions && now != "" && now != before {
-		v.open = append(v.open, visit{id: now, from: from, then: then})
+		v.open = append(v.open, visit{id: now, from: from, then: onExit})
 	}
 	return cmd
 }

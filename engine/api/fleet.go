@@ -39,11 +39,11 @@ type FleetMachine struct {
 }
 
 // LabelText returns the machine's labels as key=value, sorted and joined by separator. Labels whose
-// keys are in without are left out.
-func (m FleetMachine) LabelText(separator string, without ...string) string {
+// keys are in omitted are left out.
+func (m FleetMachine) LabelText(separator string, omitted ...string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
-		if !slices.Contains(without, key) {
+		if !slices.Contains(omitted, key) {
 			all = append(all, key+"="+m.Labels[key])
 		}
 	}

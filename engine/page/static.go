@@ -85,8 +85,8 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the browser may have disconnected
 }
 
-// loadFiles reads the files, with scripts and styles in the directory own, which ends in a slash.
-func loadFiles(own string) (map[string]file, error) {
+// loadFiles reads the files, with scripts and styles in assetDir, a path that ends in a slash.
+func loadFiles(assetDir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := fs.WalkDir(embedded, "files", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -98,11 +98,11 @@ func loadFiles(own string) (map[string]file, error) {
 		}
 		name = strings.TrimPrefix(name, "files/")
 		if name == "index.html" {
-			text = ownScript().ReplaceAll(text, []byte(`="`+own+`$1`))
+			text = ownScript().ReplaceAll(text, []byte(`="`+assetDir+`$1`))
 		}
-		f := newFile(name, own, text)
+		f := newFile(name, assetDir, text)
 		if ext := path.Ext(name); strings.Contains(name, "/") || ext == ".css" {
-			name, f.lasting = own+name, true
+			name, f.lasting = assetDir+name, true
 		}
 		all[name] = f
 		return nil

@@ -71,9 +71,9 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 	return l, nil
 }
 
-// nextRevision returns the revision that follows before. It is the time in milliseconds, if that is
+// nextRevision returns the revision that follows last. It is the time in milliseconds, if that is
 // higher, so revisions also rise from one engine to the next.
-func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
+func nextRevision(last int64) int64 { return max(last+1, time.Now().UnixMilli()) }
 
 // Current returns the present layout and its revision, or nil and 0 if there is none.
 func (l *Layouts) Current() (*api.Layout, int64) {

@@ -192,8 +192,8 @@ func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 }
 
 // beginStart gives a new record its owner, id and sandbox, and begins to start it. If the call is
-// repeated with the same id, it waits for the first start instead. The answer comes when until
-// returns true for the announced state, or when the start has failed.
+// repeated with the same id, it waits for the first start instead. The answer comes when
+// until(state) is true for the announced state, or when the start has failed.
 func (s *Starter) beginStart(ctx context.Context, r *store.Record, in request, until func(api.State) bool) (supervise.Pending, error) {
 	none := supervise.Pending{}
 	if err := setOwner(ctx, r, in.lease); err != nil {
@@ -240,18 +240,18 @@ const (
 )
 
 // claimID reserves an id chosen by a client. If the same start was requested under this id before,
-// ok is true and again waits for its answer. That happens if an engine exits before it answers a
-// client.
-func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
+// ok is true and earlier waits for the answer to that request. That happens if an engine exits
+// before it answers a client.
+func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.State) bool) (earlier supervise.Pending, ok bool, err error) {
 	err = s.Store.Claim(r.ID)
 	for began := time.Now(); errors.Is(err, fs.ErrExist) && time.Since(began) < claimWait; err = s.Store.Claim(r.ID) {
-		again, ok, err = s.Control.FindEarlierStart(ctx, r, until)
+		earlier, ok, err = s.Control.FindEarlierStart(ctx, r, until)
 		if ok || err != nil {
-			return again, ok, err
+			return earlier, ok, err
 		}
 		// Another call has claimed the id, but has not entered its record yet.
 		if err := sleep.For(ctx, claimPoll); err != nil {
-			return again, false, err
+			return earlier, false, err
 		}
 	}
 	switch {
@@ -266,7 +266,7 @@ func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.St
 	case err != nil:
 		err = api.Errorf(api.CodeUnavailable, "start session: %v", err)
 	}
-	return again, false, err
+	return earlier, false, err
 }
 
 // startAndWait starts a new record. It waits until the process runs, has already exited, or fails
@@ -279,7 +279,7 @@ func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) 
 	return answer.Wait(ctx)
 }
 
-// enterRecord begins to start a new record. The answer comes when until returns true for the
+// enterRecord begins to start a new record. The answer comes when until(state) is true for the
 // announced state, or when the start has failed.
 func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = s.CgroupOf(rec)

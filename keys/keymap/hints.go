@@ -39,11 +39,11 @@ func (b Bindings) OwnKeys(scope Scope, does string, names ...string) Hint {
 	return Hint{Key: strings.Join(free, " "), Does: does}
 }
 
-// WithKey returns one text: before, then the action's key, then does. It returns "" if the action
-// has no key in scopes.
-func (b Bindings) WithKey(before string, a Action, does string, scopes ...Scope) string {
+// WithKey returns prefix, the action's key and suffix as one text. It returns "" if the action has
+// no key in scopes.
+func (b Bindings) WithKey(prefix string, a Action, suffix string, scopes ...Scope) string {
 	if key := b.KeyOf(a, scopes...); key != "" {
-		return before + key + does
+		return prefix + key + suffix
 	}
 	return ""
 }

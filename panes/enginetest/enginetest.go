@@ -123,11 +123,11 @@ func (e eventStream) waitFor(what string, match func(api.Event) bool) api.Event 
 	}
 }
 
-// waitForProcess waits for an event about process id for whose state match returns true. what names
-// that event in errors.
-func (e eventStream) waitForProcess(id, what string, match func(api.Process) bool) {
+// waitForProcess waits for an event about process id for whose state match returns true. label
+// names that event in errors.
+func (e eventStream) waitForProcess(id, label string, match func(api.Process) bool) {
 	e.Helper()
-	e.waitFor(what, func(ev api.Event) bool {
+	e.waitFor(label, func(ev api.Event) bool {
 		return ev.Type == api.EventProcess && ev.Process.ID == id && match(*ev.Process)
 	})
 }

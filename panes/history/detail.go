@@ -88,9 +88,10 @@ func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {
 	return d.row, true
 }
 
-// StoreRuns stores the runs and the output of a row's command, unless another row is shown by now.
-func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) {
-	if !d.shown || runIDOf(&d.row) != runIDOf(of) {
+// StoreRuns stores the runs and the output of the command in row, unless another row is shown by
+// now.
+func (d *Detail) StoreRuns(row *api.HistoryRow, runs api.HistorySearchOutput, out Output) {
+	if !d.shown || runIDOf(&d.row) != runIDOf(row) {
 		return
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true

@@ -51,15 +51,15 @@ func (d *Dialog) showFleet() tea.Cmd {
 }
 
 // loadHealth loads the state of the fleet, and again after each healthInterval while u is open.
-// before is the state loaded last.
-func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
+// last is the state loaded last.
+func (d *Dialog) loadHealth(u *dialog.Picker, last *health) tea.Cmd {
 	return panes.Call(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
 		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
 		if err != nil {
 			return nil, err
 		}
 		list, err := api.FleetList.Call(ctx, e, api.FleetListInput{})
-		return &health{status: status, machines: list.Machines, at: time.Now(), before: before}, err
+		return &health{status: status, machines: list.Machines, at: time.Now(), before: last}, err
 	}, func(h *health, err error) tea.Cmd {
 		switch {
 		case !d.env.Shows(u):

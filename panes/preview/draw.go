@@ -164,20 +164,20 @@ func (p *Preview) lineNumber(i int) int64 {
 	return p.counted.n
 }
 
-// fitLine returns the part of a line that begins at column from, exactly w cells wide. cells is the
-// width of the whole line. If the end is cut off, mark takes the last cells.
-func fitLine(s string, cells, from, w int, mark string) string {
+// fitLine returns the part of a line that begins at column start, exactly w cells wide. cells is
+// the width of the whole line. If the end is cut off, mark takes the last cells.
+func fitLine(s string, cells, start, w int, mark string) string {
 	switch {
-	case from >= cells:
+	case start >= cells:
 		return text.Spaces(w)
-	case from == 0 && cells <= w:
+	case start == 0 && cells <= w:
 		return s + text.Spaces(w-cells)
 	}
-	return text.Pad(text.Cut(text.CutLeft(s, from), w, mark), w)
+	return text.Pad(text.Cut(text.CutLeft(s, start), w, mark), w)
 }
 
-// inkLine returns a line with its colours. here says that the line is the current match.
-func (p *Preview) inkLine(l *previewLine, here bool, look *look.Look) string {
+// inkLine returns a line with its colours. current says that the line is the current match.
+func (p *Preview) inkLine(l *previewLine, current bool, look *look.Look) string {
 	switch {
 	case p.kind == previewHex:
 		off, rest, _ := strings.Cut(l.text, "  ")
@@ -192,7 +192,7 @@ func (p *Preview) inkLine(l *previewLine, here bool, look *look.Look) string {
 		return look.Accent.Text(l.text)
 	}
 	inks := inkedText{marks: p.findMarks(l.text), found: look.Found}
-	if here {
+	if current {
 		inks.found = look.FoundHere
 	}
 	rest := l.text

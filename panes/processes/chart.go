@@ -239,13 +239,13 @@ func (c *chart) strokesFor(values []float64, height int, top float64) []stroke {
 	return strokes
 }
 
-// drawCell draws the part of strokes in one cell, which has up dots from dot base upwards. Two
-// strokes become a braille pattern, one an ASCII character.
-func drawCell(strokes []stroke, base, up int) string {
+// drawCell draws the part of strokes in one cell, which covers height dots from dot base upwards.
+// Two strokes become a braille pattern, one an ASCII character.
+func drawCell(strokes []stroke, base, height int) string {
 	bits := [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}} // from below
 	pattern, n, highest := rune(0), 0, 0
 	for x, s := range strokes {
-		for y := range up {
+		for y := range height {
 			if dot := base + y; dot >= s.from && dot < s.to {
 				pattern |= bits[x][y]
 				n++

@@ -23,12 +23,12 @@ func SpanOf(p *unstable.Parser, r unstable.Range) Span {
 	return Span{start.Line, start.Column, len(bytes.TrimRight(raw, " \t\r"))}
 }
 
-// Mistake returns "line 3: " and the text of what, then the line itself, with a caret under each
-// character of the span. If the position is not in text, it returns only what.
-func (at Span) Mistake(text []byte, what string) string {
+// Mistake returns "line 3: " and message, then the line itself, with a caret under each character
+// of the span. If the position is not in text, it returns only message.
+func (at Span) Mistake(text []byte, message string) string {
 	lines := strings.Split(string(text), "\n")
 	if at.Line < 1 || at.Line > len(lines) {
-		return what
+		return message
 	}
 	line := strings.TrimRight(lines[at.Line-1], "\r")
 	before := min(max(at.Column-1, 0), len(line))
@@ -41,7 +41,7 @@ func (at Span) Mistake(text []byte, what string) string {
 		}
 		return r
 	}, line)
-	return fmt.Sprintf("line %d: %s\n%s | %s\n%*s | %*s%s", at.Line, what, number, shown,
+	return fmt.Sprintf("line %d: %s\n%s | %s\n%*s | %*s%s", at.Line, message, number, shown,
 		len(number), "", utf8.RuneCountInString(line[:before]), "", strings.Repeat("^", width))
 }
 

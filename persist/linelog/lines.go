@@ -63,11 +63,11 @@ func LineEnd(r Reader, off int64) (int64, error) {
 	return end, nil
 }
 
-// isBroken reports whether a line is broken at the offset to. off and to are in the same block,
+// isBroken reports whether a line is broken at the offset end. off and end are in the same block,
 // without a newline between them.
-func isBroken(r Reader, start, off, to int64) (bool, error) {
+func isBroken(r Reader, start, off, end int64) (bool, error) {
 	block := off &^ lineMask
-	if to != block+lineBlock || block < start {
+	if end != block+lineBlock || block < start {
 		return false, nil
 	}
 	at, err := lastNewline(r, block, off)

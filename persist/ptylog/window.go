@@ -38,20 +38,20 @@ func (l *Log) Space(min int) ([]byte, error) {
 	return s, nil
 }
 
-func (l *Log) makeSpace(least int) ([]byte, error) {
+func (l *Log) makeSpace(needed int) ([]byte, error) {
 	if l.closed {
 		return nil, os.ErrClosed
 	}
-	if least < 0 || least > MaxSpace {
-		return nil, fmt.Errorf("request space of %d bytes: must be 0 to %d", least, MaxSpace)
+	if needed < 0 || needed > MaxSpace {
+		return nil, fmt.Errorf("request space of %d bytes: must be 0 to %d", needed, MaxSpace)
 	}
-	least = max(least, 1)
-	ok, err := l.hasRoom(least)
+	needed = max(needed, 1)
+	ok, err := l.hasRoom(needed)
 	if err != nil {
 		return nil, err
 	}
 	if !ok && !l.plain {
-		err = l.placeWindow(least)
+		err = l.placeWindow(needed)
 	}
 	if l.plain {
 		l.placeBuffer()
@@ -92,9 +92,9 @@ func (l *Log) DropWindow() error {
 	return l.disk.Unmap(old)
 }
 
-// hasRoom reports whether the window has room for least bytes, and the file is still at least as
-// long as the window.
-func (l *Log) hasRoom(least int) (bool, error) {
+// hasRoom reports whether the window has room for the needed number of bytes, and the file is still
+// at least as long as the window.
+func (l *Log) hasRoom(needed int) (bool, error) {
 	if l.plain || l.window == nil {
 		return false, nil
 	}
@@ -107,7 +107,7 @@ func (l *Log) hasRoom(least int) (bool, error) {
 		l.noteCut(size)
 		return false, nil
 	}
-	return l.End()+int64(least) <= l.base+int64(len(l.window)), nil
+	return l.End()+int64(needed) <= l.base+int64(len(l.window)), nil
 }
 
 // noteCut records that another process has truncated the file to size bytes. The missing bytes are
@@ -118,13 +118,13 @@ func (l *Log) noteCut(size int64) {
 	}
 }
 
-// placeWindow preallocates and maps a window with room for at least least bytes. If the file system
-// does not support that, the log uses plain writes from then on.
-func (l *Log) placeWindow(least int) error {
+// placeWindow preallocates and maps a window with room for at least the needed number of bytes. If
+// the file system does not support that, the log uses plain writes from then on.
+func (l *Log) placeWindow(needed int) error {
 	l.dropHead()
 	page := int64(os.Getpagesize())
 	base := l.End() &^ (page - 1)
-	need := (l.End() - base + int64(least) + page - 1) &^ (page - 1)
+	need := (l.End() - base + int64(needed) + page - 1) &^ (page - 1)
 	// Four times as much as needed, so a caller with large spaces uses most of the window.
 	size := max(l.nextSize(), 4*need)
 	err := l.disk.Allocate(l.f, base, size)

@@ -101,11 +101,11 @@ func (s *summary) startsProcesses(name string) bool {
 	}
 }
 
-// result returns the event in s with the result of the test that the event of is about. Its Action
-// is "missing" if the test did not finish.
-func (s *summary) result(of event) event {
+// result returns the event in s with the result of the test that the event like is about. Its
+// Action is "missing" if the test did not finish.
+func (s *summary) result(like event) event {
 	for _, e := range s.tests {
-		if e.fullName() == of.fullName() {
+		if e.fullName() == like.fullName() {
 			return e
 		}
 	}

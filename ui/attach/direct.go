@@ -83,9 +83,9 @@ func (l *link) isHandedOver() bool {
 	return l.handover.returned != nil
 }
 
-// requestTerminal asks the engine to return the terminal after all typed input. over is closed once
-// the terminal is back; it is nil if the engine does not have the terminal. l is locked.
-func (l *link) requestTerminal() (over <-chan struct{}) {
+// requestTerminal asks the engine to return the terminal after all typed input. returned is closed
+// once the terminal is back; it is nil if the engine does not have the terminal. l is locked.
+func (l *link) requestTerminal() (returned <-chan struct{}) {
 	if l.handover.returned == nil {
 		return nil
 	}

@@ -87,14 +87,14 @@ func (p *pen) applySequence(s string, parser *ansi.Parser) int {
 }
 
 // applyOverline reports whether text is overlined after the SGR parameters in params have been
-// applied. on is the state before.
-func applyOverline(params ansi.Params, on bool) bool {
+// applied. overlined is the state before.
+func applyOverline(params ansi.Params, overlined bool) bool {
 	for i := 0; i < len(params); i++ {
 		switch n := params[i].Param(0); n {
 		case 0, 55:
-			on = false
+			overlined = false
 		case 53:
-			on = true
+			overlined = true
 		case 38, 48, 58: // skip the colour: a palette index or three components
 			if kind, more, _ := params.Param(i+1, 0); !more && !params[i].HasMore() {
 				i += map[int]int{5: 2, 2: 4}[kind]
@@ -107,7 +107,7 @@ func applyOverline(params ansi.Params, on bool) bool {
 	if len(params) == 0 {
 		return false
 	}
-	return on
+	return overlined
 }
 
 // parseLink parses the data of OSC 8. The target may contain semicolons.

@@ -218,9 +218,9 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 }
 
 // closeQuestion answers a question if it is still open, and returns it, otherwise nil. word is the
-// answer as the client gave it, and by is who answered. With always, later actions with the same
-// sameness key get the same answer.
-func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always bool) *question {
+// answer as the client gave it, and answerer is who gave it. If remember is set, later actions with
+// the same sameness key get the same answer.
+func (a *Arbiter) closeQuestion(id string, out answer, word, answerer string, remember bool) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]
@@ -229,8 +229,8 @@ func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always b
 	}
 	delete(a.open, id)
 	now := time.Now()
-	q.request.Answer, q.request.By, q.request.At, q.request.Always = word, by, &now, always
-	if always {
+	q.request.Answer, q.request.By, q.request.At, q.request.Always = word, answerer, &now, remember
+	if remember {
 		if a.always == nil {
 			a.always = make(map[string]standing)
 		}

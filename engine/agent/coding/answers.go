@@ -19,8 +19,8 @@ var (
 )
 
 // answerKeys returns the names of the keys answering yes and no to the question on a screen: the
-// rule's own, the numbers of the options, or the letters y and n. Without an option for no, it is
-// escape.
+// rule's own, the numbers of the options, or the letters y and n. If the question has no option for
+// no, its key is escape.
 func (r Rule) answerKeys(rows []string) (yes, no string) {
 	for _, b := range r.blocked {
 		if _, ok := b.findQuestion(b.bottomRows(rows)); ok && b.yes != "" {

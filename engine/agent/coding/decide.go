@@ -62,24 +62,24 @@ func questionOf(words []store.AgentWord, last store.AgentWord) string {
 	return last.Text
 }
 
-// outweighs reports whether a word takes precedence over one of a more trusted source.
-func outweighs(less, more store.AgentWord) bool {
-	own := more.Source == SourceReport || more.Source == SourceFile
+// outweighs reports whether word takes precedence over trusted, the word of a more trusted source.
+func outweighs(word, trusted store.AgentWord) bool {
+	own := trusted.Source == SourceReport || trusted.Source == SourceFile
 	// A question on the screen is certain; only the agent's own word outweighs it.
-	if less.Source == SourceScreen && !own {
+	if word.Source == SourceScreen && !own {
 		return true
 	}
-	if more.Source == SourceScreen || !less.At.After(more.At) {
+	if trusted.Source == SourceScreen || !word.At.After(trusted.At) {
 		return false
 	}
-	now := api.AgentState(less.State)
-	switch api.AgentState(more.State) {
+	now := api.AgentState(word.State)
+	switch api.AgentState(trusted.State) {
 	case api.AgentWorking:
 		return now != api.AgentWorking
 	case api.AgentBlocked:
 		return now == api.AgentWorking || now == api.AgentDone
 	case api.AgentDone, api.AgentIdle:
-		return now == api.AgentWorking || now == api.AgentBlocked && less.Source != SourceScreen
+		return now == api.AgentWorking || now == api.AgentBlocked && word.Source != SourceScreen
 	}
 	return true
 }

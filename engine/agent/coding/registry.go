@@ -19,12 +19,12 @@ type Registry struct {
 	all sync.Map // session id to *Watch
 }
 
-// Start watches a session until it ends. child is the first process of its terminal. before is the
+// Start watches a session until it ends. child is the first process of its terminal. saved is the
 // state kept by an earlier engine, nil for a new session. confine has the meaning described in
 // Options.
-func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal, confine func() error) {
+func (r *Registry) Start(session string, child int, saved *store.Agent, t Terminal, confine func() error) {
 	r.all.Store(session, Start(Options{
-		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: before,
+		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: saved,
 		Changed: func(now *store.Agent) { r.Changed(session, now) }, OnEnd: r.OnEnd, Log: r.Log,
 	}, t))
 }

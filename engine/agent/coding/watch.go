@@ -300,15 +300,15 @@ func (w *Watch) Report(name string, state api.AgentState, text, conversation str
 	return next
 }
 
-// MarkSeen records that the user has seen the agent's result. since is the time of that result; if
-// the agent's state has changed after it, MarkSeen does nothing.
-func (w *Watch) MarkSeen(since time.Time) {
+// MarkSeen records that the user has seen the agent's result. resultTime is the time of that
+// result; if the agent's state has changed after it, MarkSeen does nothing.
+func (w *Watch) MarkSeen(resultTime time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.agentState == nil || !Decide(w.agentState.Words).Since.Equal(since) {
+	if w.agentState == nil || !Decide(w.agentState.Words).Since.Equal(resultTime) {
 		return
 	}
 	next := cloneAgent(w.agentState)
-	next.Seen = since
+	next.Seen = resultTime
 	w.setAgent(next)
 }

@@ -47,9 +47,9 @@ type permit struct {
 	asked []*toolkit.Agent // where the user has allowed it
 }
 
-// runPermitted runs a call within the user's policy. For clients taking questions as results, more
-// is the question.
-func (s *server) runPermitted(ctx context.Context, c call, run func(context.Context) error) (more *toolkit.Result, err error) {
+// runPermitted runs a call within the user's policy. For clients taking questions as results, it
+// returns the question.
+func (s *server) runPermitted(ctx context.Context, c call, run func(context.Context) error) (question *toolkit.Result, err error) {
 	p := &permit{s: s, call: c, id: api.NewID(), round: s.rounds.takeRound(c.req.Params.RequestState, callDigest(c.own, c.req))}
 	if p.round != nil {
 		p.id, p.asked = p.round.id, []*toolkit.Agent{c.own, c.agent} // the dashboard may have allowed it
@@ -60,13 +60,13 @@ func (s *server) runPermitted(ctx context.Context, c call, run func(context.Cont
 	if c.remote != nil && valid { // both machines decide
 		there := whole
 		there.Host = c.host
-		if more, err := p.declare(ctx, c.own, there); more != nil || err != nil {
-			return more, err
+		if question, err := p.declare(ctx, c.own, there); question != nil || err != nil {
+			return question, err
 		}
 	}
 	if c.tool.Declared && valid {
-		if more, err := p.declare(ctx, c.agent, whole); more != nil || err != nil {
-			return more, err
+		if question, err := p.declare(ctx, c.agent, whole); question != nil || err != nil {
+			return question, err
 		}
 		ctx, _ := withTool(ctx, p.id, c.tool, false)
 		return nil, run(ctx)
@@ -81,8 +81,8 @@ func (s *server) runPermitted(ctx context.Context, c call, run func(context.Cont
 	case refusal.Question == nil:
 		return nil, refusal // the tool may have worded it as a failure of its own
 	}
-	if more, err := p.ask(ctx, c.agent, refusal.Question); more != nil || err != nil {
-		return more, err
+	if question, err := p.ask(ctx, c.agent, refusal.Question); question != nil || err != nil {
+		return question, err
 	}
 	again, _ := withTool(ctx, p.id, c.tool, true)
 	return nil, run(again)
@@ -95,7 +95,7 @@ func (c call) declaration() (in api.PolicyCheckInput, valid bool) {
 }
 
 // declare asks the engine of an agent to judge a whole call before its first operation.
-func (p *permit) declare(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput) (more *toolkit.Result, err error) {
+func (p *permit) declare(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput) (question *toolkit.Result, err error) {
 	checked, made := withTool(ctx, p.id, p.call.tool, true)
 	err = api.PolicyCheck.Run(checked, f.Engine, in)
 	if refusal := made.Refusal(); refusal != nil && refusal.Question != nil {
@@ -106,7 +106,7 @@ func (p *permit) declare(ctx context.Context, f *toolkit.Agent, in api.PolicyChe
 
 // ask returns nil once the user has allowed a call. They are asked in the dashboard and, if
 // possible, in the agent's own program; the first answer counts.
-func (p *permit) ask(ctx context.Context, f *toolkit.Agent, q *api.Question) (more *toolkit.Result, err error) {
+func (p *permit) ask(ctx context.Context, f *toolkit.Agent, q *api.Question) (question *toolkit.Result, err error) {
 	in := api.PolicyCheckInput{Operations: q.Operations, Subjects: q.Subjects, Write: q.Write, Host: q.Request.Host}
 	p.asked = append(p.asked, f)
 	switch {

@@ -18,7 +18,8 @@ import (
 // notifyInterval is the minimum time between notifications of one resource.
 const notifyInterval = time.Second
 
-// resources tracks the subscriptions, and the list as last announced.
+// resources tracks the subscriptions of agents, and the sessions and processes in the list of
+// resources that agents were told of last.
 type resources struct {
 	mu            sync.Mutex
 	subscriptions map[subscription]context.CancelFunc

@@ -129,11 +129,11 @@ func matchIf(is bool) match {
 	return no
 }
 
-// bestMatch returns the most certain match of the patterns in a list.
-func bestMatch[T any](list []T, of func(T) match) match {
+// bestMatch returns the most certain result of matchOf for the patterns in a list.
+func bestMatch[T any](list []T, matchOf func(T) match) match {
 	m := no
 	for _, one := range list {
-		if m = max(m, of(one)); m == yes {
+		if m = max(m, matchOf(one)); m == yes {
 			break
 		}
 	}

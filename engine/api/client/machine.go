@@ -80,7 +80,7 @@ func (c *Client) openThrough(ctx context.Context, to api.OpenOptions) (net.Conn,
 	if err != nil {
 		return nil, api.Info{}, c.lostError(ctx, wire.OpenName, err)
 	}
-	// A deadline in the past interrupts the exchange of the upgrade.
+	// If ctx ends, setting a deadline in the past interrupts upgradeConn.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	opened, info, err := c.upgradeConn(conn, to)
 	if !stop() && err == nil {

@@ -50,11 +50,11 @@ func readBefore(ctx context.Context, e api.Engine, logs []*log, chunk int) ([]li
 	}
 }
 
-// readBefore reads lines of up to most bytes before the position of one log.
-func (l *log) readBefore(ctx context.Context, e api.Engine, index, most int) (earlier, error) {
-	since, size := int64(-most), most
+// readBefore reads lines of up to maxBytes in total before the position of one log.
+func (l *log) readBefore(ctx context.Context, e api.Engine, index, maxBytes int) (earlier, error) {
+	since, size := int64(-maxBytes), maxBytes
 	if l.Next >= 0 {
-		since = max(l.Next-int64(most), 0)
+		since = max(l.Next-int64(maxBytes), 0)
 		if size = int(l.Next - since); size <= 0 {
 			return earlier{}, nil
 		}
@@ -70,7 +70,7 @@ func (l *log) readBefore(ctx context.Context, e api.Engine, index, most int) (ea
 	from := out.Start
 	// Start after the first line end.
 	i := bytes.IndexByte(text, '\n') + 1
-	if from > out.Dropped && (i == 0 || i == len(text)) && most < maxLine {
+	if from > out.Dropped && (i == 0 || i == len(text)) && maxBytes < maxLine {
 		return l.readBefore(ctx, e, index, maxLine)
 	}
 	// A line longer than that is returned in pieces.

@@ -54,9 +54,9 @@ func (l *log) isGone(err error) bool {
 	return true
 }
 
-// read reads up to size bytes from since on.
-func (l *log) read(ctx context.Context, e api.Engine, since int64, size int, wait time.Duration) (out api.ProcessLogOutput, text []byte, err error) {
-	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &since, Max: max(size, utf8.UTFMax),
+// read reads up to size bytes from offset on.
+func (l *log) read(ctx context.Context, e api.Engine, offset int64, size int, wait time.Duration) (out api.ProcessLogOutput, text []byte, err error) {
+	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &offset, Max: max(size, utf8.UTFMax),
 		WaitMS: int(wait.Milliseconds()), Exact: true, Times: true})
 	if err != nil {
 		return out, nil, err

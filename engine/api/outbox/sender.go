@@ -161,9 +161,9 @@ func (s *Sender) Send(in api.Input) error {
 	return s.o.Send(in)
 }
 
-// Take removes the messages that may be sent now and returns them. over is set if nothing will
+// Take removes the messages that may be sent now and returns them. finished is set if nothing will
 // follow: the sender is lost, or closed with nothing left.
-func (s *Sender) Take() (batch [][]byte, over bool) {
+func (s *Sender) Take() (batch [][]byte, finished bool) {
 	o := s.o
 	o.mu.Lock()
 	defer o.mu.Unlock()

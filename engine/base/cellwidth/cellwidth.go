@@ -123,9 +123,9 @@ func Of(s string) int {
 // Whole reports whether s is a single cluster.
 func Whole(s string) bool { return s != "" && len(Cluster(s)) == len(s) }
 
-// Joined returns the number of cells that r adds when it joins a cluster with the code points
-// first and last. own is true if r could also stand in cells of its own.
-func Joined(first, last, r rune) (added int, own bool) {
+// Joined returns the number of cells that r adds when it joins a cluster with the code points first
+// and last. separable is true if r could also stand in cells of its own.
+func Joined(first, last, r rune) (added int, separable bool) {
 	switch {
 	case r == vs16:
 		if first == last && mayBeEmoji(first) && Rune(first) == 1 {

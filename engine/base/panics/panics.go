@@ -75,19 +75,20 @@ func (g *Group) Wait() {
 	g.first.Load().Raise()
 }
 
-// Log runs f and reports whether it panicked. It logs the panic under what, unless log is nil.
-func Log(log *slog.Logger, what string, f func()) (panicked bool) {
+// Log runs f and reports whether it panicked. It logs the panic with the name place, unless log is
+// nil.
+func Log(log *slog.Logger, place string, f func()) (panicked bool) {
 	c := Catch(f)
 	if c != nil && log != nil {
-		log.Error("goroutine panicked", "at", what, "panic", c.String(), "stack", c.Stack)
+		log.Error("goroutine panicked", "at", place, "panic", c.String(), "stack", c.Stack)
 	}
 	return c != nil
 }
 
 // Logged returns a function that runs f with Log, for goroutines, timers and callbacks without a
 // waiter.
-func Logged(log *slog.Logger, what string, f func()) func() {
-	return func() { Log(log, what, f) }
+func Logged(log *slog.Logger, place string, f func()) func() {
+	return func() { Log(log, place, f) }
 }
 
 // restartPause is the delay before a loop runs again after a panic.

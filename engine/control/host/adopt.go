@@ -235,8 +235,9 @@ func (h *Host) AdoptLater(ctx context.Context) {
 	a.h.o.Inherited.close()
 }
 
-// adoptLate adopts the children whose records were missing, as listed in was, and no longer are.
-func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, missing unread) error {
+// adoptLate adopts the children whose records could not be read earlier, and now can. earlier and
+// missing list the unread records of then and now.
+func (a adoption) adoptLate(ctx context.Context, records []store.Record, earlier, missing unread) error {
 	client, err := a.h.Link.Await(ctx)
 	if err != nil {
 		return err
@@ -250,7 +251,7 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	if err != nil {
 		return err
 	}
-	others := func(id string) bool { return known[id] || !was.has(id) || missing.has(id) }
+	others := func(id string) bool { return known[id] || !earlier.has(id) || missing.has(id) }
 	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
 	all, forget, _ := a.plan(ctx, records, children, others)

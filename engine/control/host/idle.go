@@ -13,20 +13,20 @@ import (
 // idleCheckInterval is the maximum time between two checks for idle sessions.
 const idleCheckInterval = time.Minute
 
-// StopIdle stops agents' sessions that have not been used for the duration after. It returns when
-// ctx ends.
-func (h *Host) StopIdle(ctx context.Context, after time.Duration) {
-	if after <= 0 {
+// StopIdle stops agents' sessions that have not been used for as long as limit. It returns when ctx
+// ends.
+func (h *Host) StopIdle(ctx context.Context, limit time.Duration) {
+	if limit <= 0 {
 		return
 	}
-	tick := time.NewTicker(min(idleCheckInterval, after))
+	tick := time.NewTicker(min(idleCheckInterval, limit))
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			since := time.Now().Add(-after)
+			since := time.Now().Add(-limit)
 			h.Control.StopIdleSessions(since)
 			h.stopIdleInputs(ctx, since)
 		}

@@ -35,13 +35,13 @@ const recoverPause = 2 * time.Millisecond
 const tablePause = 200 * time.Millisecond
 
 // recoverStart finds out the result of a start whose keeper was lost. If there is no new keeper for
-// a while, it reports the start as unsure and goes on. former is the previous child, and since the
-// time of the request in clock ticks since boot.
-func (l *Launcher) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+// a while, it reports the start as unsure and goes on. former is the previous child, and requested
+// the time of the request in clock ticks since boot.
+func (l *Launcher) recoverStart(ctx context.Context, r store.Record, former store.Identity, requested uint64) (keeper.Child, *os.File, error) {
 	for {
 		client, err := l.Link.Await(ctx)
 		if err == nil {
-			child, master, err := l.recoverStartWith(ctx, client, r, former, since)
+			child, master, err := l.recoverStartWith(ctx, client, r, former, requested)
 			if !errors.Is(err, errUnsettled) && !errors.Is(err, keeper.ErrLost) {
 				return child, master, err
 			}

@@ -231,15 +231,15 @@ func (b *Book) updateDevice(id string, f func(d *Device)) error {
 	})
 }
 
-// Revoke removes devices and returns them. which lists ids, unique prefixes of ids, or names.
-// Without arguments it removes all devices and unused codes.
-func (b *Book) Revoke(which ...string) (gone []Device, err error) {
+// Revoke removes devices and returns them. refs are ids, unique prefixes of ids, or names. Without
+// arguments it removes all devices and unused codes.
+func (b *Book) Revoke(refs ...string) (gone []Device, err error) {
 	err = b.changeFile(func(c *contents) error {
-		if len(which) == 0 {
+		if len(refs) == 0 {
 			gone, c.Devices, c.Codes = c.Devices, nil, nil
 			return nil
 		}
-		for _, w := range which {
+		for _, w := range refs {
 			found, err := findDevice(c.Devices, w)
 			if err != nil {
 				return err
@@ -268,18 +268,18 @@ func (e *NotOne) Error() string {
 	return fmt.Sprintf("%d devices match %q; give an id", e.Found, e.Which)
 }
 
-func findDevice(all []Device, which string) (Device, error) {
+func findDevice(all []Device, ref string) (Device, error) {
 	var found []Device
 	for _, d := range all {
-		if d.ID == which {
+		if d.ID == ref {
 			return d, nil
 		}
-		if strings.HasPrefix(d.ID, which) || strings.EqualFold(d.Name, which) {
+		if strings.HasPrefix(d.ID, ref) || strings.EqualFold(d.Name, ref) {
 			found = append(found, d)
 		}
 	}
-	if which == "" || len(found) != 1 {
-		return Device{}, &NotOne{which, len(found)}
+	if ref == "" || len(found) != 1 {
+		return Device{}, &NotOne{ref, len(found)}
 	}
 	return found[0], nil
 }

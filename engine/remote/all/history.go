@@ -76,13 +76,13 @@ func (s *Machines) lateAnswers() int64 {
 	return s.late
 }
 
-// Search searches the histories of the hosts in its input; own searches this machine's. With Soon it
-// waits neither for offline nor for slow machines, unless there is only one.
-func (s *Machines) Search(ctx context.Context, in api.HistorySearchInput, own func(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error)) (out api.HistorySearchOutput, err error) {
+// Search searches the histories of the hosts in its input; local searches this machine's. With Soon
+// it waits neither for offline nor for slow machines, unless there is only one.
+func (s *Machines) Search(ctx context.Context, in api.HistorySearchInput, local func(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error)) (out api.HistorySearchOutput, err error) {
 	hosts, soon := in.Hosts, in.Soon
 	in.Hosts, in.Soon = nil, false
 	if len(hosts) == 0 || len(hosts) == 1 && hosts[0] == "" {
-		return own(ctx, in)
+		return local(ctx, in)
 	}
 	key, err := s.callerOf(ctx, "")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Machines) Search(ctx context.Context, in api.HistorySearchInput, own fu
 		asked = s.startSearches(ctx, key, hosts, in)
 	}
 	if slices.Contains(hosts, "") {
-		if out, err = own(ctx, prefixWindow(in)); err != nil {
+		if out, err = local(ctx, prefixWindow(in)); err != nil {
 			return out, err
 		}
 		out.Total = min(out.Total, maxRowsEach)

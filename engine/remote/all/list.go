@@ -21,13 +21,13 @@ type knownRows struct {
 	fetching  bool
 }
 
-// Processes returns the processes of this machine, which the function own lists, and those of other
-// machines.
-func (s *Machines) Processes(ctx context.Context, in api.ProcessListInput, own func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error)) (out api.ProcessListOutput, err error) {
+// Processes returns the processes of this machine, which the function local lists, and those of
+// other machines.
+func (s *Machines) Processes(ctx context.Context, in api.ProcessListInput, local func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error)) (out api.ProcessListOutput, err error) {
 	hosts, known := in.Hosts, in.Machines
 	in.Hosts, in.Machines = nil, false
 	if len(hosts) == 0 && !known {
-		return own(ctx, in)
+		return local(ctx, in)
 	}
 	key, err := s.callerOf(ctx, "")
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Machines) Processes(ctx context.Context, in api.ProcessListInput, own f
 	}
 	out.Processes = []api.Process{}
 	if len(hosts) == 0 || slices.Contains(hosts, "") {
-		if out, err = own(ctx, in); err != nil {
+		if out, err = local(ctx, in); err != nil {
 			return out, err
 		}
 	}

@@ -85,9 +85,9 @@ func (p endpoint) stat(ctx context.Context, path string) (info api.FileInfo, fou
 	return info, err == nil, err
 }
 
-// walk calls the function each with every entry of a folder. Folders come last on each page, so that
-// little is kept while each walks through one of them.
-func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error {
+// walk calls visit with every entry of a folder. Folders come last on each page, so that little is
+// kept in memory while visit walks through one of them.
+func (p endpoint) walk(ctx context.Context, visit func(api.FileInfo) error) error {
 	after := ""
 	for {
 		out, err := p.ListFiles(ctx, p.path, after, listPage)
@@ -98,14 +98,14 @@ func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error
 		for _, info := range out.Entries {
 			if after = info.Name; info.Type == "dir" {
 				folders = append(folders, api.FileInfo{Name: info.Name, Type: info.Type, Mode: info.Mode, Modified: info.Modified})
-			} else if err := each(info); err != nil {
+			} else if err := visit(info); err != nil {
 				return err
 			}
 		}
 		n := len(out.Entries)
 		out.Entries = nil
 		for _, info := range folders {
-			if err := each(info); err != nil {
+			if err := visit(info); err != nil {
 				return err
 			}
 		}
@@ -189,17 +189,17 @@ func (p endpoint) removeCopied(ctx context.Context, walk *files.Descent, inside,
 	return false, err
 }
 
-// rename moves p to the path to, beside p's folder.
-func (p endpoint) rename(ctx context.Context, to endpoint) error {
-	return api.FilesMove.Run(ctx, to, api.FilesMoveInput{FileScope: to.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
+// rename moves p to the path of target, beside p's folder.
+func (p endpoint) rename(ctx context.Context, target endpoint) error {
+	return api.FilesMove.Run(ctx, target, api.FilesMoveInput{FileScope: target.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(target.path)})
 }
 
 // setMetadata gives a copy the permissions and time of its source. For a link, it creates
 // the link.
-func (p endpoint) setMetadata(ctx context.Context, of api.FileInfo) error {
-	in := api.FilesSetInput{FileScope: p.Scope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
-	if of.Type == "link" {
-		in = api.FilesSetInput{FileScope: p.Scope(), Path: in.Path, Target: api.EscapePath(of.Target)}
+func (p endpoint) setMetadata(ctx context.Context, source api.FileInfo) error {
+	in := api.FilesSetInput{FileScope: p.Scope(), Path: api.EscapePath(p.path), Mode: source.Mode, Modified: source.Modified}
+	if source.Type == "link" {
+		in = api.FilesSetInput{FileScope: p.Scope(), Path: in.Path, Target: api.EscapePath(source.Target)}
 	}
 	return api.FilesSet.Run(ctx, p, in)
 }

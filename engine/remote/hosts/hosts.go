@@ -191,10 +191,10 @@ func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transpor
 	return nil, transport.Hello{}, err
 }
 
-// Engine returns a client of a machine's engine, for calls of this engine in the user's name. by is the
-// calling client's name, agent the agent's process behind it, "" for none.
-func (h *Hosts) Engine(ctx context.Context, machine, by, agent string) (*client.Client, error) {
-	return client.NewRemote(ctx, client.Options{DataDir: h.DataDir, Name: by}, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
+// Engine returns a client of a machine's engine, for calls of this engine in the user's name.
+// caller is the calling client's name, and agent the agent's process behind it, "" for none.
+func (h *Hosts) Engine(ctx context.Context, machine, caller, agent string) (*client.Client, error) {
+	return client.NewRemote(ctx, client.Options{DataDir: h.DataDir, Name: caller}, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
 		conn, hello, err := h.Open(ctx, api.OpenOptions{Machine: machine, Agent: agent})
 		return conn, hello.Info(), err
 	})

@@ -264,9 +264,9 @@ func (l *link) currentState() api.Machine {
 	return l.publicState()
 }
 
-// awaitSettled waits while the link is connecting, and while it has been offline for less than the
-// given time. It returns the state then, or when ctx ends.
-func (l *link) awaitSettled(ctx context.Context, while time.Duration) api.Machine {
+// awaitSettled waits while the link is connecting, and while it has been offline for less than
+// grace. It returns the state then, or when ctx ends.
+func (l *link) awaitSettled(ctx context.Context, grace time.Duration) api.Machine {
 	for {
 		l.mu.Lock()
 		m, changed := l.publicState(), l.changed
@@ -274,8 +274,8 @@ func (l *link) awaitSettled(ctx context.Context, while time.Duration) api.Machin
 		var over <-chan time.Time
 		switch {
 		case m.State == api.MachineConnecting:
-		case m.State == api.MachineAway && m.LastSeen != nil && time.Since(*m.LastSeen) < while:
-			over = time.After(while - time.Since(*m.LastSeen))
+		case m.State == api.MachineAway && m.LastSeen != nil && time.Since(*m.LastSeen) < grace:
+			over = time.After(grace - time.Since(*m.LastSeen))
 		default:
 			return m
 		}

@@ -24,7 +24,7 @@ func (s *Screen) splitPieces(l styled.Line) iter.Seq[piece] {
 				}
 				x += cells
 			}
-			// Text narrower than its run: fill the rest with blanks.
+			// If the text is narrower than its run, fill the rest of the run with blanks.
 			for ; x < end; x++ {
 				if !yield(piece{" ", x, 1, look}) {
 					return

@@ -107,7 +107,7 @@ func (t *page) previousRow() (y int, ok bool) {
 	return y, true
 }
 
-// leftLimit returns the leftmost column for CUB.
+// leftLimit returns the leftmost column that the control sequence CUB can reach.
 func (t *page) leftLimit() int {
 	if t.cur.x >= t.region.Left {
 		return t.region.Left
@@ -115,7 +115,7 @@ func (t *page) leftLimit() int {
 	return 0
 }
 
-// rightLimit returns the last column for text and CUF.
+// rightLimit returns the last column that text, and the control sequence CUF, can reach.
 func (t *page) rightLimit() int {
 	row := &t.store.scr.rows[t.cur.y]
 	if row.size == styled.SingleSize && t.cur.x <= t.region.Right {

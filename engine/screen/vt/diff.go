@@ -75,14 +75,14 @@ func (t *store) topRowAt(seq uint64) (first int64, known bool) {
 	return d.first, d.seq == seq
 }
 
-// changedScrollback returns the scrollback lines missing or out of date for a viewer at state
-// since, whose screen started with line first. Lines above first no longer change, except the one
-// before it, which may lose its continuation.
-func (t *store) changedScrollback(since uint64, first int64) []styled.NumberedLine {
+// changedScrollback returns the scrollback lines missing or out of date for a viewer whose state is
+// version and whose screen started with line first. Lines above first no longer change, except the
+// one before it, which may lose its continuation.
+func (t *store) changedScrollback(version uint64, first int64) []styled.NumberedLine {
 	var lines []styled.NumberedLine
 	size := int64(len(t.scrolledVersions))
 	recent := max(t.hist.Oldest(), t.hist.End()-size)
-	if since < t.lostVersion {
+	if version < t.lostVersion {
 		// Versions this old were overwritten in the ring, so every line of the viewer's screen may have
 		// changed.
 		for n := max(t.hist.Oldest(), first-1); n < min(first+int64(t.rows), recent); n++ {
@@ -90,7 +90,7 @@ func (t *store) changedScrollback(since uint64, first int64) []styled.NumberedLi
 		}
 	}
 	for n := recent; n < t.hist.End(); n++ {
-		if t.scrolledVersions[n%size] > since {
+		if t.scrolledVersions[n%size] > version {
 			lines = append(lines, t.scrollbackLine(n))
 		}
 	}

@@ -46,17 +46,17 @@ func (t *host) popStyle() {
 	t.page.cur.pen, t.page.penChanged = p, true
 }
 
-// restorePart copies one attribute from a saved pen, named by a parameter of XTPUSHSGR.
-func (p *pen) restorePart(part int32, from pen) {
+// restorePart copies the attribute named by a parameter of XTPUSHSGR from the saved pen.
+func (p *pen) restorePart(part int32, saved pen) {
 	switch part {
 	case 4, 21:
-		p.Underline, p.UL = from.Underline, from.UL
+		p.Underline, p.UL = saved.Underline, saved.UL
 	case 10, 30:
-		p.FG = from.FG
+		p.FG = saved.FG
 	case 11, 31:
-		p.BG = from.BG
+		p.BG = saved.BG
 	default:
 		on, _ := styled.SGRAttrs(part)
-		p.Attrs = p.Attrs&^on | from.Attrs&on
+		p.Attrs = p.Attrs&^on | saved.Attrs&on
 	}
 }

@@ -257,10 +257,9 @@ func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	}
 }
 
-// shift copies the slice from into the slice to, and then sets each element of free to the value
-// fill.
-func shift(to, from, free []int, fill int) {
-	copy(to, from)
+// shift copies src to dst, and then sets each element of free to the value fill.
+func shift(dst, src, free []int, fill int) {
+	copy(dst, src)
 	for i := range free {
 		free[i] = fill
 	}

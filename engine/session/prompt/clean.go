@@ -107,32 +107,32 @@ func readRange(log Log, from, to int64, limit int) (p []byte, start int64, err e
 }
 
 // PlainSince returns the output since an offset as plain text, at most its last limit bytes. It
-// leaves out a prompt at which nothing was typed. A negative since counts from the end. dropped is
+// leaves out a prompt at which nothing was typed. A negative offset counts from the end. dropped is
 // the number of bytes left out before text.
-func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped int64, err error) {
+func (s *Shell) PlainSince(offset int64, limit int) (text string, next, dropped int64, err error) {
 	next = s.t.Shown()
-	if since < 0 {
-		since = max(0, next+since)
+	if offset < 0 {
+		offset = max(0, next+offset)
 	}
 	cols, rows := s.t.Size()
-	lead, _, err := readRange(s.t.Log(), max(0, since-maxTyped), since, maxTyped)
+	lead, _, err := readRange(s.t.Log(), max(0, offset-maxTyped), offset, maxTyped)
 	if err != nil {
 		return "", next, 0, err
 	}
 	// Begin where the line begins, because columns count from there.
 	lead = lead[bytes.LastIndexByte(lead, '\n')+1:]
 	lead = lead[fullScreenEnd(lead):]
-	p, start, err := readRange(s.t.Log(), since, next, max(minRawOutput, outputPerResult*limit))
+	p, start, err := readRange(s.t.Log(), offset, next, max(minRawOutput, outputPerResult*limit))
 	if err != nil {
 		return "", next, 0, err
 	}
-	if start > since {
+	if start > offset {
 		lead = nil
 	}
 	if n := fullScreenEnd(p); n > 0 {
 		lead, p = nil, p[n:]
 	}
-	if at := s.marks.snapshot(); at.atPrompt() && !at.touched && since < at.prompt && at.prompt <= next {
+	if at := s.marks.snapshot(); at.atPrompt() && !at.touched && offset < at.prompt && at.prompt <= next {
 		if i := bytes.LastIndex(p, []byte("\x1b]133;A")); i >= 0 {
 			p = p[:i]
 		}
@@ -141,7 +141,7 @@ func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped i
 	if before := strings.TrimRight(cleanOutput(lead, cols, rows), " "); before != "" {
 		text = strings.TrimLeft(strings.TrimPrefix(text, before), " ")
 	}
-	if dropped = start - since; len(text) > limit {
+	if dropped = start - offset; len(text) > limit {
 		dropped += int64(len(text) - limit)
 		text = strings.ToValidUTF8(text[len(text)-limit:], "")
 	}

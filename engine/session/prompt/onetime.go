@@ -9,12 +9,12 @@ type oneTime struct {
 }
 
 // allowOnce lets a shell without marks report one command. word is the nonce in its marks, and is
-// typed along with the command. own is false if the shell was started inside the session's own
-// shell.
-func (m *marks) allowOnce(word string, own bool) {
+// typed along with the command. inOwnShell is false if the shell was started inside the session's
+// own shell.
+func (m *marks) allowOnce(word string, inOwnShell bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.once = oneTime{word: word, own: own, phase: m.phase}
+	m.once = oneTime{word: word, own: inOwnShell, phase: m.phase}
 }
 
 func (m *marks) onceNonce() string {

@@ -26,9 +26,9 @@ func (set *viewerSet) haveFocus() bool {
 	return set.anyFocused()
 }
 
-// setFocus records that a viewer has gained or lost the focus. The program has the focus (has)
-// while any viewer does. news is set if that has changed, or may have.
-func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
+// setFocus records that a viewer has gained or lost the focus. focused reports whether the program
+// has the focus: it does while any viewer does. news is set if that has changed, or may have.
+func (set *viewerSet) setFocus(v *viewer, on bool) (focused, news bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	before, first := set.anyFocused(), v.focus == focusUntold
@@ -36,8 +36,8 @@ func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
 	if on {
 		v.focus = focusGained
 	}
-	has = set.anyFocused()
-	return has, has != before || first && has == on
+	focused = set.anyFocused()
+	return focused, focused != before || first && focused == on
 }
 
 // noteFocus tells the program if its focus has changed. If it has gained the focus, its bell is
@@ -53,10 +53,10 @@ func (s *Session) noteFocus(v *viewer, on bool) {
 
 // sendFocus tells the program of a gain or loss of the focus, if it has asked for that with mode
 // 1004.
-func (s *Session) sendFocus(has bool) {
+func (s *Session) sendFocus(focused bool) {
 	switch {
 	case !s.Modes().FocusReports:
-	case has:
+	case focused:
 		s.keyboard.reply([]byte("\x1b[I"))
 	default:
 		s.keyboard.reply([]byte("\x1b[O"))

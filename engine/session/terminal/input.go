@@ -308,8 +308,8 @@ func (in *input) drainPending() {
 }
 
 // writePending writes as much of the first message as the PTY accepts. moved is set if it wrote
-// anything, and more if messages are left.
-func (in *input) writePending(fd int) (moved, more bool) {
+// anything, and remain if messages are left.
+func (in *input) writePending(fd int) (moved, remain bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.pending) > 0 && (in.pending[0].cancelled || len(in.pending[0].rest) == 0) {

@@ -6,11 +6,11 @@ import (
 	"tandem/engine/screen/styled"
 )
 
-// recolor applies the colour changes of a program (OSC 4, 10, 11) to lines. If to is nil, it
-// changes nothing. The palette of the viewer's terminal is left alone, because the terminal also
-// shows other programs. If the background has changed, lines are padded to cols columns with it.
-func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
-	if to == nil {
+// recolor applies the colour changes of a program (OSC 4, 10, 11) to lines. If changes is nil, it
+// does nothing. The palette of the viewer's terminal is left alone, because the terminal also shows
+// other programs. If the background has changed, lines are padded to cols columns with it.
+func recolor(lines []styled.NumberedLine, cols int, changes *styled.ColorChanges) {
+	if changes == nil {
 		return
 	}
 	for i := range lines {
@@ -22,11 +22,11 @@ func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 		runs := make([]styled.Run, 0, len(l.Runs)+1)
 		for _, r := range l.Runs {
 			left -= r.Cells
-			r.Style = recolorStyle(r.Style, to)
+			r.Style = recolorStyle(r.Style, changes)
 			runs = append(runs, r)
 		}
-		if left > 0 && to.Background != 0 {
-			runs = append(runs, styled.Run{Style: styled.Style{Rendition: styled.Rendition{BG: to.Background}}, Text: strings.Repeat(" ", left), Cells: left})
+		if left > 0 && changes.Background != 0 {
+			runs = append(runs, styled.Run{Style: styled.Style{Rendition: styled.Rendition{BG: changes.Background}}, Text: strings.Repeat(" ", left), Cells: left})
 		}
 		l.Runs = runs
 	}

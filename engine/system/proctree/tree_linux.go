@@ -60,9 +60,9 @@ func (t *Table) Read() (*Snapshot, error) {
 	return r.all, r.err
 }
 
-// Orphans searches the process table all for marked processes without their parent. It returns
+// Orphans searches procs, the process table, for marked processes without their parent. It returns
 // their pids, by mark.
-func (t *Table) Orphans(all []Process) map[Mark][]int { return t.marks.findOrphans(all) }
+func (t *Table) Orphans(procs []Process) map[Mark][]int { return t.marks.findOrphans(procs) }
 
 // A Snapshot is one reading of the process table, indexed for finding trees.
 type Snapshot struct {

@@ -262,11 +262,11 @@ func (fg foreground) guessWait(dir string) waitKind {
 	return waitsNot
 }
 
-// waitsIfInput returns the value of how if descriptor fd of a process refers to this terminal or
-// pipe, and waitsNot otherwise.
-func (fg foreground) waitsIfInput(dir string, fd int, how waitKind) waitKind {
+// waitsIfInput returns kind if descriptor fd of a process refers to this terminal or pipe, and
+// waitsNot otherwise.
+func (fg foreground) waitsIfInput(dir string, fd int, kind waitKind) waitKind {
 	if fg.isInput(dir, fd) {
-		return how
+		return kind
 	}
 	return waitsNot
 }

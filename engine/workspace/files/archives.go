@@ -14,17 +14,17 @@ import (
 type Archiver struct{ Tree *Tree }
 
 // Extract unpacks an archive into a new folder, or a single compressed file into a new file. If it
-// fails, nothing is left behind. Unless large is set, an archive beyond archive.BoundFor is a
+// fails, nothing is left behind. Unless unlimited is set, an archive beyond archive.BoundFor is a
 // TooLarge error.
-func (a Archiver) Extract(ctx context.Context, from, to string, large bool) (info Info, err error) {
+func (a Archiver) Extract(ctx context.Context, from, to string, unlimited bool) (info Info, err error) {
 	err = a.Tree.runConfined(func() (err error) {
-		info, err = a.extractTo(ctx, from, to, large)
+		info, err = a.extractTo(ctx, from, to, unlimited)
 		return err
 	})
 	return info, err
 }
 
-func (a Archiver) extractTo(ctx context.Context, from, to string, large bool) (Info, error) {
+func (a Archiver) extractTo(ctx context.Context, from, to string, unlimited bool) (Info, error) {
 	p, err := a.Tree.locate(from, lookup{verb: "extract"})
 	if err != nil {
 		return Info{}, err
@@ -36,7 +36,7 @@ func (a Archiver) extractTo(ctx context.Context, from, to string, large bool) (I
 	}
 	defer f.Close()
 	bound := archive.Bound{}
-	if !large {
+	if !unlimited {
 		bound = archive.BoundFor(info.Size())
 	}
 	return a.createNew(ctx, "extract", to, func(dst endpoint, temp string) error {
@@ -63,10 +63,10 @@ func archiveError(verb, path string, err error) error {
 	return errorf(Failed, "%s %s: %v", verb, path, err)
 }
 
-// createNew calls fill to create something under a temporary name beside the path to, and then
+// createNew calls fill to create something under a temporary name beside the path target, and then
 // renames it. If something exists at that path already, it fails.
-func (a Archiver) createNew(ctx context.Context, verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
-	b, err := a.Tree.locate(to, lookup{verb: verb + " to", noFollow: true})
+func (a Archiver) createNew(ctx context.Context, verb, target string, fill func(dst endpoint, temp string) error) (Info, error) {
+	b, err := a.Tree.locate(target, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
@@ -143,11 +143,11 @@ func (c *progressFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Pack creates the archive to from files and folders. Its extension selects the format. Links are
-// packed as links; devices, pipes and sockets are left out.
-func (a Archiver) Pack(ctx context.Context, paths []string, to string) (info Info, err error) {
+// Pack creates the archive target from files and folders. Its extension selects the format. Links
+// are packed as links; devices, pipes and sockets are left out.
+func (a Archiver) Pack(ctx context.Context, paths []string, target string) (info Info, err error) {
 	err = a.Tree.runConfined(func() (err error) {
-		info, err = a.packAll(ctx, paths, to)
+		info, err = a.packAll(ctx, paths, target)
 		return err
 	})
 	return info, err

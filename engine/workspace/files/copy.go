@@ -31,26 +31,26 @@ type copying struct {
 	ctx context.Context
 }
 
-// copyEntry copies the entry of src called from into dst under the name to. A link is copied as a
-// link.
-func (c *copying) copyEntry(src *openDir, from string, dst *openDir, to string) error {
-	info, err := src.Lstat(from)
+// copyEntry copies the entry of src called srcName into dst under the name dstName. A link is
+// copied as a link.
+func (c *copying) copyEntry(src *openDir, srcName string, dst *openDir, dstName string) error {
+	info, err := src.Lstat(srcName)
 	if err != nil {
 		return err
 	}
 	switch info.Mode().Type() {
 	case 0:
-		return copyFile(c.ctx, src, from, dst, to)
+		return copyFile(c.ctx, src, srcName, dst, dstName)
 	case fs.ModeDir:
-		return c.copyFolder(src, from, dst, to)
+		return c.copyFolder(src, srcName, dst, dstName)
 	case fs.ModeSymlink:
-		target, err := src.Readlink(from)
+		target, err := src.Readlink(srcName)
 		if err != nil {
 			return err
 		}
-		return dst.Symlink(target, to)
+		return dst.Symlink(target, dstName)
 	}
-	return makeSpecial(dst, to, info.Mode())
+	return makeSpecial(dst, dstName, info.Mode())
 }
 
 func copyFile(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {

@@ -164,14 +164,14 @@ func (s *fileSearch) slideBuffer(st *searchState, end, filled int) (int, int) {
 	return filled - from, end - from
 }
 
-// linesBefore returns the offset at which the last n lines of text start, or least if that is
+// linesBefore returns the offset at which the last n lines of text start, or minOffset if that is
 // larger.
-func linesBefore(text []byte, n, least int) int {
+func linesBefore(text []byte, n, minOffset int) int {
 	at := len(text)
-	for ; n > 0 && at > least; n-- {
+	for ; n > 0 && at > minOffset; n-- {
 		at = bytes.LastIndexByte(text[:at-1], '\n') + 1
 	}
-	return max(at, least)
+	return max(at, minOffset)
 }
 
 // searchBuffer searches the lines between two offsets of the buffer.

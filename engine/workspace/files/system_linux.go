@@ -22,9 +22,9 @@ func checkWritable(dir *openDir, name string) error {
 	return unix.Faccessat(int(d.Fd()), name, unix.W_OK, unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// renameEntry renames the entry of a called from to the entry of b called to. Unless over is set,
-// an existing entry is kept and the error is fs.ErrExist (renameat2(2)).
-func renameEntry(a *openDir, from string, b *openDir, to string, over bool) error {
+// renameEntry renames the entry of a called oldName to the entry of b called newName. Unless
+// replace is set, an existing entry is kept and the error is fs.ErrExist (renameat2(2)).
+func renameEntry(a *openDir, oldName string, b *openDir, newName string, replace bool) error {
 	src, err := a.Open(".")
 	if err != nil {
 		return err
@@ -36,19 +36,19 @@ func renameEntry(a *openDir, from string, b *openDir, to string, over bool) erro
 	}
 	defer dst.Close()
 	flags := uint(unix.RENAME_NOREPLACE)
-	if over {
+	if replace {
 		flags = 0
 	}
-	err = unix.Renameat2(int(src.Fd()), from, int(dst.Fd()), to, flags)
-	if over || !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+	err = unix.Renameat2(int(src.Fd()), oldName, int(dst.Fd()), newName, flags)
+	if replace || !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
 	// The file system does not support RENAME_NOREPLACE. A file created after this check is
 	// overwritten.
-	if _, err := b.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.Lstat(newName); !errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrExist
 	}
-	return unix.Renameat(int(src.Fd()), from, int(dst.Fd()), to)
+	return unix.Renameat(int(src.Fd()), oldName, int(dst.Fd()), newName)
 }
 
 // makeSpecial creates a named pipe or a socket. Devices are an error.

@@ -111,8 +111,8 @@ func statReplaceable(dir *openDir, name string) (fs.FileInfo, error) {
 
 // replaceFile replaces the file called name once fill has written the new one. The new file gets
 // the permissions and, if permitted, the owner of old. A file that this user may not write is kept.
-// Unless over is set, any existing file is kept too, and the error is fs.ErrExist.
-func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
+// Unless overwrite is set, any existing file is kept too, and the error is fs.ErrExist.
+func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File) error, overwrite bool) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600
@@ -131,7 +131,7 @@ func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File)
 		err = errClose
 	}
 	if err == nil {
-		err = commitFile(dir, temp, name, over)
+		err = commitFile(dir, temp, name, overwrite)
 	}
 	if err != nil {
 		// The first error is the one to report.
@@ -163,8 +163,8 @@ func fillFile(f *os.File, old fs.FileInfo, fill func(*os.File) error) error {
 }
 
 // commitFile gives a finished file its final name.
-func commitFile(dir *openDir, temp, name string, over bool) error {
-	if over {
+func commitFile(dir *openDir, temp, name string, overwrite bool) error {
+	if overwrite {
 		return dir.Rename(temp, name)
 	}
 	// A hard link fails if the name exists, unlike a rename.

@@ -112,11 +112,11 @@ func (q *Queue) Progress() string {
 	return status + stop
 }
 
-// progressBar draws a bar that shows how much of all is done. all must be positive.
-func progressBar(done, all int64) string {
+// progressBar draws a bar that shows how much of total is done. total must be positive.
+func progressBar(done, total int64) string {
 	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
 	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // inherit the status bar's colours
-	percent := int(min(done, all) * 100 / all)
+	percent := int(min(done, total) * 100 / total)
 	return bar.ViewAs(float64(percent/10)/10) + " " + text.Itoa(percent) + "%"
 }
 

@@ -133,18 +133,18 @@ func (s *Display) appendKitty(dst []byte, next Patches, written map[int]bool) []
 func appendCursor(dst []byte, p Patch) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", p.Y+1, p.X+1) }
 
 // transmitSheet transmits a sheet unless the terminal has it. The id of a damaged sheet is 0.
-func (s *Display) transmitSheet(dst []byte, of *Sheet, on Screen) ([]byte, *sentSheet) {
-	kept := s.sheets[of]
+func (s *Display) transmitSheet(dst []byte, sheet *Sheet, on Screen) ([]byte, *sentSheet) {
+	kept := s.sheets[sheet]
 	if kept == nil {
 		kept = &sentSheet{}
-		if text, w, h := of.EncodeKitty(on); text != nil {
+		if text, w, h := sheet.EncodeKitty(on); text != nil {
 			kept.id, kept.w, kept.h = 1+rand.Uint32N(1<<31-1), w, h
 			dst = AppendTransmit(dst, kept.id, text)
 		}
 		if s.sheets == nil {
 			s.sheets = map[*Sheet]*sentSheet{}
 		}
-		s.sheets[of] = kept
+		s.sheets[sheet] = kept
 	}
 	kept.lastTurn = s.turns
 	return dst, kept

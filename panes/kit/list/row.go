@@ -22,13 +22,13 @@ func (r *Row) Add(s string, ink look.Ink) {
 	r.Cells += text.Width(s)
 }
 
-// AddKept adds text that keeps its ink even in a plain row. under is the ink of the plain row,
+// AddKept adds text that keeps its ink even in a plain row. rowInk is the ink of the plain row,
 // which continues after the text.
-func (r *Row) AddKept(s string, ink, under look.Ink) {
+func (r *Row) AddKept(s string, ink, rowInk look.Ink) {
 	r.Text.WriteString(ink.Text(s))
 	// Ink.Text has reset the row's colours.
 	if r.Plain && ink != "" {
-		r.Text.WriteString(string(under))
+		r.Text.WriteString(string(rowInk))
 	}
 	r.Cells += text.Width(s)
 }

@@ -338,16 +338,16 @@ func Some[T any](all []T, limit int, say func(T) string) (lines []string) {
 	return lines
 }
 
-// Count returns a number of things in words, such as "1 file" or "2 processes". one is the
-// singular.
-func Count(n int, one string) string {
+// Count returns a number of things in words, such as "1 file" or "2 processes". singular names one
+// of them.
+func Count(n int, singular string) string {
 	switch {
 	case n == 1:
-		return "1 " + one
-	case strings.HasSuffix(one, "s"):
-		one += "e"
+		return "1 " + singular
+	case strings.HasSuffix(singular, "s"):
+		singular += "e"
 	}
-	return Thousands(n) + " " + one + "s"
+	return Thousands(n) + " " + singular + "s"
 }
 
 // Thousands formats a number with its digits in groups of three.

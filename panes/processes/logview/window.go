@@ -232,11 +232,11 @@ func (w *window) offsetAfter(offset int64) int64 {
 	return offset + 1
 }
 
-// findLine returns the line at offset from in one of the logs, given by its index; nil if the line
-// is not held.
-func (w *window) findLine(log int, from int64) *heldLine {
+// findLine returns the line at the given offset in one of the logs, given by its index; nil if the
+// line is not held.
+func (w *window) findLine(log int, offset int64) *heldLine {
 	for i := range w.lines {
-		if line := &w.lines[i]; line.log == log && line.from == from {
+		if line := &w.lines[i]; line.log == log && line.from == offset {
 			return line
 		}
 	}

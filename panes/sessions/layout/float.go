@@ -19,10 +19,10 @@ func (t *Tabs) BaseTab() *Tab {
 	return t.Current
 }
 
-// FrameRect returns the rectangle of the floating tab over an area, including its frame.
-func FrameRect(over look.Rect) look.Rect {
-	r := look.Rect{W: max(over.W*4/5, min(over.W, minFrameWidth)), H: max(over.H*4/5, min(over.H, minFrameHeight))}
-	r.X, r.Y = over.X+(over.W-r.W)/2, over.Y+(over.H-r.H)/2
+// FrameRect returns the rectangle of the floating tab over area, including its frame.
+func FrameRect(area look.Rect) look.Rect {
+	r := look.Rect{W: max(area.W*4/5, min(area.W, minFrameWidth)), H: max(area.H*4/5, min(area.H, minFrameHeight))}
+	r.X, r.Y = area.X+(area.W-r.W)/2, area.Y+(area.H-r.H)/2
 	return r
 }
 

@@ -28,8 +28,8 @@ type Tabs struct {
 }
 
 // SetFocus moves the focus of a tab to a leaf.
-func (t *Tabs) SetFocus(of *Tab, l *Node) {
-	of.Focus = l
+func (t *Tabs) SetFocus(tab *Tab, l *Node) {
+	tab.Focus = l
 	t.noteFocus(l.ID)
 }
 
@@ -108,7 +108,7 @@ func (t *Tabs) EveryTab() []*Tab {
 }
 
 // IndexOf returns the index of a tab; -1 if it does not exist any more.
-func (t *Tabs) IndexOf(of *Tab) int { return slices.Index(t.All, of) }
+func (t *Tabs) IndexOf(tab *Tab) int { return slices.Index(t.All, tab) }
 
 // Leaves returns the leaves of all tabs, in order.
 func (t *Tabs) Leaves() (all []*Node) {
@@ -128,10 +128,10 @@ func (t *Tabs) PreviousTab() (last *Tab) {
 	return last
 }
 
-// Update adopts layout l without the sessions for which has returns false. It keeps the focus where
-// it is. If the session with the keyboard is gone, Current becomes the tab with another session of
-// the same tab, or nil. Update reports whether anything has changed.
-func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
+// Update adopts layout l without the sessions for which include returns false. It keeps the focus
+// where it is. If the session with the keyboard is gone, Current becomes the tab with another
+// session of the same tab, or nil. Update reports whether anything has changed.
+func (t *Tabs) Update(l api.Layout, include func(id string) bool) (changed bool) {
 	tabs := update{Tabs: t, before: map[string]*Tab{}}
 	for _, tab := range t.EveryTab() {
 		for _, leaf := range tab.Root.Leaves(nil) {
@@ -141,7 +141,7 @@ func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
 	var all []*Tab
 	var float *Tab
 	for i, kept := range l.AllTabs() {
-		tab := tabs.tab(kept, has)
+		tab := tabs.tab(kept, include)
 		switch {
 		case tab == nil:
 		case i == len(l.Tabs):
@@ -173,13 +173,13 @@ func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
 	return true
 }
 
-// remains returns the tab that now has the focused session of a former tab or, if that is gone,
-// another session of the former tab. It returns nil if all its sessions are gone.
-func (t *Tabs) remains(of *Tab) *Tab {
-	if of == nil {
+// remains returns the tab that now has the focused session of the tab former or, if that is gone,
+// another session of former. It returns nil if all its sessions are gone.
+func (t *Tabs) remains(former *Tab) *Tab {
+	if former == nil {
 		return nil
 	}
-	for _, l := range append([]*Node{of.Focus}, of.Root.Leaves(nil)...) {
+	for _, l := range append([]*Node{former.Focus}, former.Root.Leaves(nil)...) {
 		if tab, _ := t.FindSession(l.ID); tab != nil {
 			return tab
 		}
@@ -196,8 +196,8 @@ type update struct {
 
 // tab returns the tab for a tab of the new layout: the existing one if it has the same panes,
 // otherwise a new one. It returns nil if no pane remains.
-func (u *update) tab(kept api.LayoutTab, has func(id string) bool) *Tab {
-	nodes, _ := appendShown(nil, kept.Nodes, has)
+func (u *update) tab(kept api.LayoutTab, include func(id string) bool) *Tab {
+	nodes, _ := appendShown(nil, kept.Nodes, include)
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -250,34 +250,34 @@ func (t *Tab) Neighbour() *Node {
 	return nearestTo(t, slices.DeleteFunc(t.Root.Leaves(nil), func(l *Node) bool { return l == t.Focus }))
 }
 
-// nearestTo returns the leaf among leaves whose session was closest to the focus in the tab from;
-// nil if from has none of them.
-func nearestTo(from *Tab, leaves []*Node) (nearest *Node) {
+// nearestTo returns the leaf among leaves whose session was closest to the focus in the tab former;
+// nil if former has none of them.
+func nearestTo(former *Tab, leaves []*Node) (nearest *Node) {
 	least := 0
-	for _, was := range from.Root.Leaves(nil) {
+	for _, was := range former.Root.Leaves(nil) {
 		i := slices.IndexFunc(leaves, func(l *Node) bool { return l.ID == was.ID })
-		if d := centreDistance(was.Rect, from.Focus.Rect); i >= 0 && (nearest == nil || d < least) {
+		if d := centreDistance(was.Rect, former.Focus.Rect); i >= 0 && (nearest == nil || d < least) {
 			nearest, least = leaves[i], d
 		}
 	}
 	return nearest
 }
 
-// appendShown appends the first tree in nodes to out, without the sessions for which has returns
-// false. A split with an empty half is replaced by the other half. rest are the nodes after the
-// tree.
-func appendShown(out, nodes []api.LayoutNode, has func(id string) bool) (shown, rest []api.LayoutNode) {
+// appendShown appends the first tree in nodes to out, without the sessions for which include
+// returns false. A split with an empty half is replaced by the other half. rest are the nodes after
+// the tree.
+func appendShown(out, nodes []api.LayoutNode, include func(id string) bool) (shown, rest []api.LayoutNode) {
 	n, rest := nodes[0], nodes[1:]
 	if n.Axis == "" {
-		if has(n.ID) {
+		if include(n.ID) {
 			out = append(out, n)
 		}
 		return out, rest
 	}
 	start := len(out)
-	out, rest = appendShown(append(out, n), rest, has)
+	out, rest = appendShown(append(out, n), rest, include)
 	middle := len(out)
-	out, rest = appendShown(out, rest, has)
+	out, rest = appendShown(out, rest, include)
 	if middle == start+1 || middle == len(out) {
 		out = slices.Delete(out, start, start+1)
 	}

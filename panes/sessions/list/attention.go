@@ -81,9 +81,9 @@ func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 }
 
 // classify returns the mark and the note for a change of a session from before to now. Both are
-// empty if the change deserves no note. long is how long a command must have run for a note about
+// empty if the change deserves no note. minRun is how long a command must have run for a note about
 // its end.
-func (a *attention) classify(before, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
+func (a *attention) classify(before, now *api.Process, at time.Time, minRun time.Duration) (mark, text string) {
 	switch {
 	case now.State.Ended() && !before.State.Ended():
 		a.dropSession(now.ID)
@@ -107,7 +107,7 @@ func (a *attention) classify(before, now *api.Process, at time.Time, long time.D
 		return "", "rings" // the list shows this itself
 	case need == before.Terminal.Waiting:
 		return "", ""
-	case need == "prompt" && worked >= long:
+	case need == "prompt" && worked >= minRun:
 		return "done", "is done after " + units.Age(worked)
 	case need == "secret":
 		return "asks", "asks for a password"

@@ -187,9 +187,10 @@ func uncommittedFiles(w *api.Worktree) string {
 	return text.Count(w.Uncommitted, "uncommitted file")
 }
 
-// HandleExit asks about the worktree of an exited session. If the user was not there, it only shows
-// a note. here says that the user stopped the session in this dashboard, or had the keyboard in it.
-func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
+// HandleExit asks about the worktree of an exited session. Unless attended is set, it only shows a
+// note. attended says that the user stopped the session in this dashboard, or had the keyboard in
+// it.
+func (t *Trees) HandleExit(session *api.Process, attended bool) tea.Cmd {
 	tree := worktreeOf(session)
 	if tree == "" || slices.Equal(session.Argv, diffCommand()) {
 		return nil
@@ -203,7 +204,7 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		switch {
 		case len(w.Sessions) > 0:
 			return nil
-		case here:
+		case attended:
 			t.askTree(w)
 			return nil
 		case len(describeLoss(w)) == 0:
@@ -213,8 +214,8 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 	})
 }
 
-// handleExits calls HandleExit for the sessions that have exited since before.
-func (t *Trees) handleExits(before *panes.News) (cmd tea.Cmd) {
+// handleExits calls HandleExit for the sessions that have exited since the news in earlier.
+func (t *Trees) handleExits(earlier *panes.News) (cmd tea.Cmd) {
 	focused, _ := t.p.env.Focused()
 	all := t.p.env.News().Processes
 	for i := range all {
@@ -222,7 +223,7 @@ func (t *Trees) handleExits(before *panes.News) (cmd tea.Cmd) {
 		if !session.State.Ended() || worktreeOf(session) == "" {
 			continue
 		}
-		if known, ok := before.Process(session.ID); ok && !known.State.Ended() {
+		if known, ok := earlier.Process(session.ID); ok && !known.State.Ended() {
 			cmd = tea.Batch(cmd, t.HandleExit(session, t.killed[session.ID] || focused == session.ID))
 			delete(t.killed, session.ID)
 		}

@@ -105,9 +105,9 @@ func (k Keyboard) check(report Report) {
 	}
 }
 
-// dropWrong reports invalid changes and removes them from changes. If again is true, the remaining
-// ones may be invalid too.
-func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (again bool) {
+// dropWrong reports invalid changes and removes them from changes. If recheck is true, the
+// remaining ones may be invalid too.
+func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (recheck bool) {
 	_, err := k.applyBindings(changes)
 	if err == nil {
 		return false
@@ -127,13 +127,13 @@ func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (
 		if _, err := k.applyBindings(map[keymap.Action][]string{action: changes[action]}); err != nil {
 			report(k.keyOf(action), "%v", err)
 			delete(changes, action)
-			again = true
+			recheck = true
 		}
 	}
-	if !again {
+	if !recheck {
 		report("keys", "%v", err)
 	}
-	return again
+	return recheck
 }
 
 // keyOf returns the key in the file that configures an action. An action's name contains a dot, so its

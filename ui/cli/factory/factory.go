@@ -54,24 +54,24 @@ func (f *Factory) DialRunning(ctx context.Context) (*client.Client, error) {
 	return f.dialOr(ctx, f.Reach)
 }
 
-// dialOr connects to the engine of the command's machine. If that is this machine, it calls own.
-func (f *Factory) dialOr(ctx context.Context, own func(context.Context) (*client.Client, error)) (*client.Client, error) {
+// dialOr connects to the engine of the command's machine. If that is this machine, it calls local.
+func (f *Factory) dialOr(ctx context.Context, local func(context.Context) (*client.Client, error)) (*client.Client, error) {
 	if host := f.Host(); host != "" {
 		return f.ConnectMachine(ctx, host)
 	}
-	return own(ctx)
+	return local(ctx)
 }
 
-// DialIfAlive connects to the engine. If none runs, it starts one only if needed to report or
-// stop something: a live keeper, or with all also processes without a keeper. Otherwise it returns
-// a nil client and no error.
-func (f *Factory) DialIfAlive(ctx context.Context, all bool) (*client.Client, error) {
+// DialIfAlive connects to the engine. If none runs, it starts one only if needed to report or stop
+// something: a live keeper or, if withExited is set, processes without a keeper. Otherwise it
+// returns a nil client and no error.
+func (f *Factory) DialIfAlive(ctx context.Context, withExited bool) (*client.Client, error) {
 	conn, err := f.DialRunning(ctx)
 	if !errors.Is(err, api.CodeUnavailable) {
 		return conn, err
 	}
 	// A keeper without an engine may hold sessions, and only an engine can list or stop them.
-	if keeperAnswers() || all && f.HasProcesses() {
+	if keeperAnswers() || withExited && f.HasProcesses() {
 		return f.Dial(ctx)
 	}
 	return nil, nil

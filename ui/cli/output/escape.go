@@ -71,8 +71,8 @@ func isPrinted(r rune) bool {
 	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
 }
 
-// escapeJSON escapes the invisible characters of a JSON text, which are all in strings, as \u with
-// four digits of UTF-16.
+// escapeJSON escapes the invisible characters of a JSON text as \u and four digits of UTF-16. It
+// escapes all of them, because they can stand in strings only.
 func escapeJSON(text string) string {
 	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && cellwidth.Invisible(r) }
 	if strings.IndexFunc(text, hidden) < 0 {

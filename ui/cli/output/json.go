@@ -20,9 +20,9 @@ var withoutJSON = map[string]string{
 	"with-tmux": "passes on what its program prints",
 }
 
-// CheckJSON rejects --json, if on is set, for a command without JSON output.
-func CheckJSON(cmd *cobra.Command, on bool) error {
-	if why, ok := withoutJSON[cmd.Name()]; ok && on {
+// CheckJSON rejects --json, if wanted is set, for a command without JSON output.
+func CheckJSON(cmd *cobra.Command, wanted bool) error {
+	if why, ok := withoutJSON[cmd.Name()]; ok && wanted {
 		return Usagef(cmd, "%s takes no --json: it %s", cmd.CommandPath(), why)
 	}
 	return nil

@@ -82,13 +82,13 @@ func (p Printer) Answer(v any, text func() string) error {
 }
 
 // AnswerList prints a list as JSON with --json, else the result of text. If the list is empty and
-// JSON is not wanted, it prints the message none to standard error.
-func AnswerList[T any](p Printer, list []T, none string, text func() string) error {
+// JSON is not wanted, it prints emptyNote to standard error.
+func AnswerList[T any](p Printer, list []T, emptyNote string, text func() string) error {
 	if len(list) > 0 {
 		return p.Answer(list, text)
 	}
 	if !p.JSON {
-		p.Tell("%s", none)
+		p.Tell("%s", emptyNote)
 		return nil
 	}
 	return p.PrintJSON([]T{}, "  ")

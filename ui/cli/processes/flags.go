@@ -111,10 +111,10 @@ func linePrefix(text []byte, err error) string {
 }
 
 // setTo returns a function for pflag's Func. It parses the value of a flag with parse, and stores
-// the result in to.
-func setTo[T any](to *T, parse func(string) (T, error)) func(string) error {
+// the result in dst.
+func setTo[T any](dst *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) (err error) {
-		*to, err = parse(text)
+		*dst, err = parse(text)
 		return err
 	}
 }

@@ -72,14 +72,14 @@ func processUnread() []string {
 		"truncate_log", "monitor_for", "monitor_silence_threshold"}
 }
 
-// readKeys calls the reader of each key in f, and adds a notice for keys without one. what names f
-// in errors, where names it in notices.
-func (c *composer) readKeys(f field, what, where string, readers map[string]fieldReader) {
-	for _, f := range c.reader.fields(f, what) {
+// readKeys calls the reader of each key in f, and adds a notice for keys without one. label names f
+// in errors, and owner names it in notices.
+func (c *composer) readKeys(f field, label, owner string, readers map[string]fieldReader) {
+	for _, f := range c.reader.fields(f, label) {
 		if read, known := readers[f.key]; known {
 			read(f)
 		} else {
-			c.noteUnused(f, where)
+			c.noteUnused(f, owner)
 		}
 	}
 }

@@ -22,30 +22,30 @@ func Dependents(file *File, ours []api.Process) [][]int {
 	return before
 }
 
-// StopLast changes the result of Dependents so that the session with the id own, if it is in ours, is
-// stopped after all others: its end kills the caller.
-func StopLast(before [][]int, ours []api.Process, own string) [][]int {
-	at := slices.IndexFunc(ours, func(p api.Process) bool { return p.ID == own })
+// StopLast changes the result of Dependents so that the session with the id callerID, if it is in
+// ours, is stopped after all others, because its end kills the caller.
+func StopLast(dependents [][]int, ours []api.Process, callerID string) [][]int {
+	at := slices.IndexFunc(ours, func(p api.Process) bool { return p.ID == callerID })
 	if at < 0 {
-		return before
+		return dependents
 	}
-	before[at] = nil
-	for i := range before {
+	dependents[at] = nil
+	for i := range dependents {
 		if i != at {
-			before[i] = slices.DeleteFunc(before[i], func(j int) bool { return j == at })
-			before[at] = append(before[at], i)
+			dependents[i] = slices.DeleteFunc(dependents[i], func(j int) bool { return j == at })
+			dependents[at] = append(dependents[at], i)
 		}
 	}
-	return before
+	return dependents
 }
 
 func dependsOn(e *Entry, name string) bool {
 	return e != nil && slices.ContainsFunc(e.After, func(d Dependency) bool { return d.Name == name })
 }
 
-// StopAll stops processes, each after its dependents, and continues after errors. With forget it
-// also deletes their records. before is the result of Dependents.
-func StopAll(ctx context.Context, conn api.Engine, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
+// StopAll stops processes, each after its dependents, and continues after errors. If remove is set,
+// it also deletes their records. dependents is the result of Dependents.
+func StopAll(ctx context.Context, conn api.Engine, ours []api.Process, dependents [][]int, remove bool) ([]api.Process, []error) {
 	done := make([]chan struct{}, len(ours))
 	for i := range done {
 		done[i] = make(chan struct{})
@@ -56,24 +56,24 @@ func StopAll(ctx context.Context, conn api.Engine, ours []api.Process, before []
 		calls.Go(func() {
 			defer close(done[i])
 			// before has no cycles, so this cannot deadlock.
-			for _, j := range before[i] {
+			for _, j := range dependents[i] {
 				<-done[j]
 			}
-			outs[i], errs[i] = stopOne(ctx, conn, p, forget)
+			outs[i], errs[i] = stopOne(ctx, conn, p, remove)
 		})
 	}
 	calls.Wait()
 	return outs, errs
 }
 
-func stopOne(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.Process, error) {
+func stopOne(ctx context.Context, conn api.Engine, p api.Process, remove bool) (api.Process, error) {
 	var err error
 	if p.IsAlive() {
 		if p, err = stopProcess(ctx, conn, p.ID); err != nil {
 			return p, err
 		}
 	}
-	if forget {
+	if remove {
 		_, err = api.ProcessRemove.Call(ctx, conn, api.IDInput{ID: p.ID})
 	}
 	return p, err

@@ -10,9 +10,9 @@ import (
 )
 
 // CheckTrust returns an *Error if the project file at path should not be read, because the file, or
-// a folder between it and from, belongs to another user except root, or is writable by everyone.
-// from is the folder in which the search for the file began.
-func CheckTrust(path, from string) error { return checkTrustAs(path, from, os.Geteuid()) }
+// a folder between it and searchStart, belongs to another user except root, or is writable by
+// everyone. searchStart is the folder in which the search for the file began.
+func CheckTrust(path, searchStart string) error { return checkTrustAs(path, searchStart, os.Geteuid()) }
 
 func checkTrustAs(path, from string, me int) error {
 	for _, stat := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // the owner of a link can replace it

@@ -406,13 +406,12 @@ func (r *reader) readBool(f field) bool {
 	return b.Value
 }
 
-// readNumber reads a whole number between least and most, both inclusive. least must not be
-// negative.
-func (r *reader) readNumber(f field, least, most int) int {
+// readNumber reads a whole number between low and high, both inclusive. low must not be negative.
+func (r *reader) readNumber(f field, low, high int) int {
 	s := r.expandText(f)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
-	if err != nil || n < uint64(least) || n > uint64(min(most, math.MaxInt32)) {
-		r.addError(f.at, "%s must be a whole number from %d to %d", f.key, least, most)
+	if err != nil || n < uint64(low) || n > uint64(min(high, math.MaxInt32)) {
+		r.addError(f.at, "%s must be a whole number from %d to %d", f.key, low, high)
 	}
 	return int(n)
 }

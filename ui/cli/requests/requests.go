@@ -106,10 +106,10 @@ func answeredAt(r api.Request) string {
 
 func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
 
-// requestText formats a whole request; does is the verb after the agent's name.
-func requestText(r api.Request, does string) string {
+// requestText formats a whole request; verb follows the agent's name.
+func requestText(r api.Request, verb string) string {
 	shown := textOf(r)
-	text := fmt.Sprintf("%s %s %s", shown.Asker, does, shown.Tool) + otherMachine(shown)
+	text := fmt.Sprintf("%s %s %s", shown.Asker, verb, shown.Tool) + otherMachine(shown)
 	text += withPrefix(" for ", shown.Session) + withPrefix(" in ", shown.CWD) + ":\n"
 	if shown.Command != "" {
 		text += shown.Command + "\n"

@@ -98,9 +98,9 @@ func RunAttach(f *factory.Factory, cmd *cobra.Command, id string, readOnly bool,
 	return reportOutcome(f, id, outcome)
 }
 
-// lastSession returns the name of the most recently active running session. It skips own,
-// the id of the session that contains this program.
-func lastSession(ctx context.Context, conn *client.Client, own string) (string, error) {
+// lastSession returns the name of the most recently active running session. It skips ownID, the id
+// of the session that contains this program.
+func lastSession(ctx context.Context, conn *client.Client, ownID string) (string, error) {
 	out, err := api.SessionList.Call(ctx, conn, api.Empty{})
 	if err != nil {
 		return "", err
@@ -108,7 +108,7 @@ func lastSession(ctx context.Context, conn *client.Client, own string) (string, 
 	var last *api.Process
 	for i := range out.Sessions {
 		p := &out.Sessions[i]
-		if p.State.Ended() || p.ID == own {
+		if p.State.Ended() || p.ID == ownID {
 			continue
 		}
 		if last == nil || activeAt(p).After(activeAt(last)) {

@@ -45,9 +45,10 @@ func (f fields) get(name string) any {
 	return nil
 }
 
-// withUserMembers returns f with the members of have, a decoded object, whose names are not in managed.
-func (f fields) withUserMembers(have any, managed []string) fields {
-	members, _ := have.(map[string]any)
+// withUserMembers returns f with the members of existing, a decoded object, whose names are not in
+// managed.
+func (f fields) withUserMembers(existing any, managed []string) fields {
+	members, _ := existing.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(managed, name) {
 			f = append(slices.DeleteFunc(slices.Clone(f), func(m field) bool { return m.name == name }), field{name, members[name]})

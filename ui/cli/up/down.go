@@ -78,10 +78,10 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 	return output.AnswerAll(f.Out, outs, errs, func(p api.Process) string { return deletedLine(p, ours) })
 }
 
-// deletedLine formats the line about a deleted process; before lists the processes as they
-// were when down began.
-func deletedLine(p api.Process, before []api.Process) string {
-	if slices.ContainsFunc(before, func(q api.Process) bool { return q.ID == p.ID && !q.IsAlive() }) {
+// deletedLine formats the line about a deleted process; former lists the processes as they were
+// when the command began.
+func deletedLine(p api.Process, former []api.Process) string {
+	if slices.ContainsFunc(former, func(q api.Process) bool { return q.ID == p.ID && !q.IsAlive() }) {
 		return output.Visible(p.Name) + ": deleted\n"
 	}
 	return strings.TrimSuffix(output.Outcome(p), "\n") + ", deleted\n"

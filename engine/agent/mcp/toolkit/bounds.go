@@ -78,12 +78,12 @@ func CheckPatterns(patterns ...string) error {
 }
 
 // KeepEnds returns output of at most MaxOutput bytes unchanged, and only the head and tail of
-// longer output. The note between them includes how, a hint on getting the rest. Long lines are
-// shortened. An agent finds an error in the middle of 10 MB with 562 tokens; with the ends that
+// longer output. The note between them includes hint, which says how to get the rest. Long lines
+// are shortened. An agent finds an error in the middle of 10 MB with 562 tokens; with the ends that
 // Codex keeps, it needs 10,094 (BenchmarkTasks in bench/agents).
-func KeepEnds(text, how string) string {
+func KeepEnds(text, hint string) string {
 	if text = ShortenLines(text); len(text) > MaxOutput {
-		return HeadAndTail(text, 2*maxEnd+noteSize, how)
+		return HeadAndTail(text, 2*maxEnd+noteSize, hint)
 	}
 	return text
 }
@@ -208,9 +208,9 @@ func WholeLines(head, tail string) (string, string) {
 }
 
 // HeadAndTail returns a text with at most limit bytes in JSON. A longer text loses its middle. The
-// note there states the omitted size, and how to get the rest. Lines stay whole if they are short
-// enough.
-func HeadAndTail(text string, limit int, how string) string {
+// note there states the omitted size, and hint, which says how to get the rest. Lines stay whole if
+// they are short enough.
+func HeadAndTail(text string, limit int, hint string) string {
 	if JSONSize(text) <= limit {
 		return text
 	}
@@ -221,8 +221,8 @@ func HeadAndTail(text string, limit int, how string) string {
 	if lines := strings.Count(omitted, "\n"); lines > 1 {
 		note = fmt.Sprintf("[%d lines (%d bytes) left out", lines, len(omitted))
 	}
-	if how != "" {
-		note += ": " + how
+	if hint != "" {
+		note += ": " + hint
 	}
 	return head + NewlineBetween(head, note) + note + "]\n" + tail
 }

@@ -240,11 +240,11 @@ func (f *Agent) readSpan(ctx context.Context, ask api.ProcessLogInput, limit int
 }
 
 // cursorAt returns the cursor for at, an offset in a reply of the engine. If the reply also covers
-// standard error, the offset there is of(stderr).
-func cursorAt(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*api.LogPlace) int64) Cursor {
+// standard error, the offset there is offsetOf(stderr).
+func cursorAt(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, offsetOf func(*api.LogPlace) int64) Cursor {
 	switch {
 	case stderr != nil:
-		return Cursor{At: at, Stderr: of(stderr), Split: true}
+		return Cursor{At: at, Stderr: offsetOf(stderr), Split: true}
 	case ask.Stream == "stderr":
 		return Cursor{Stderr: at, Split: true}
 	}

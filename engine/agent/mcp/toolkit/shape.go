@@ -97,8 +97,8 @@ func (f *Agent) FitToClient(r Result, version string) Result {
 	return r
 }
 
-// textBlocks returns the text of each block. only is false if there are other blocks.
-func textBlocks(content []sdk.Content) (texts []string, only bool) {
+// textBlocks returns the text of each block. complete is false if there are blocks of other kinds.
+func textBlocks(content []sdk.Content) (texts []string, complete bool) {
 	for _, c := range content {
 		t, ok := c.(*sdk.TextContent)
 		if !ok {

@@ -190,10 +190,10 @@ func JSONText(v any) string {
 	return string(b)
 }
 
-// NewlineBetween returns what separates two texts on their own lines: a newline, or "" if before
+// NewlineBetween returns what separates two texts on their own lines: a newline, or "" if head
 // already ends in one or if one of the texts is empty.
-func NewlineBetween(before, after string) string {
-	if before == "" || after == "" || strings.HasSuffix(before, "\n") {
+func NewlineBetween(head, tail string) string {
+	if head == "" || tail == "" || strings.HasSuffix(head, "\n") {
 		return ""
 	}
 	return "\n"
@@ -259,8 +259,8 @@ func (s StartedResult) Unsaid() any {
 
 func (s StartedResult) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
 
-// WaitInTurns repeats a wait in calls short enough for the engine until it is over or timed out. A
-// timeout of 0 means defaultWait.
+// WaitInTurns repeats a wait in calls short enough for the engine until wait reports that it is
+// over, or the timeout has passed. A timeout of 0 means defaultWait.
 func WaitInTurns[Out any](timeoutMS int, wait func(turnMS int) (out Out, over bool, err error)) (Out, error) {
 	if timeoutMS < 0 {
 		var none Out

@@ -174,8 +174,8 @@ func (u *unpacking) writeFile(e entry, content io.Reader) error {
 }
 
 // filePermissions returns the permissions of an entry without write access for others. It adds the
-// bits in least, which the user needs.
-func filePermissions(mode, least fs.FileMode) fs.FileMode { return mode.Perm()&0o755 | least }
+// bits in required, which the user needs.
+func filePermissions(mode, required fs.FileMode) fs.FileMode { return mode.Perm()&0o755 | required }
 
 // finish creates the links and sets the permissions and times of folders.
 func (u *unpacking) finish() error {

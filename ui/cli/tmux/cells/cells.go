@@ -221,11 +221,11 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 	return c, true
 }
 
-// insertChild inserts the cell added next to the child beside, before or after it. If beside is
-// nil, it inserts added at the start or end of c.
-func (c *Cell) insertChild(beside, added *Cell, before bool) {
+// insertChild inserts the cell added before or after the child sibling. If sibling is nil, it
+// inserts the cell at the start or end of c.
+func (c *Cell) insertChild(sibling, added *Cell, before bool) {
 	at := len(c.Children)
-	if i := slices.Index(c.Children, beside); i >= 0 {
+	if i := slices.Index(c.Children, sibling); i >= 0 {
 		at = i + 1
 		if before {
 			at = i
@@ -332,16 +332,16 @@ func (c *Cell) MoveEdge(leaf *Cell, axis Kind, by int) {
 	c.moveBorder(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
 }
 
-// moveBorder moves the border after the i-th child of a group by some cells. The cell before the
-// border grows at the cost of those after it, nearest first, then of those before it. For a negative
-// by, the cell after the border grows at the cost of those before it.
-func (c *Cell) moveBorder(group *Cell, i, by int) {
+// moveBorder moves the border after the i-th child of a group by delta cells. The cell before the
+// border grows at the cost of those after it, nearest first, then of those before it. If delta is
+// negative, the cell after the border grows at the cost of those before it.
+func (c *Cell) moveBorder(group *Cell, i, delta int) {
 	axis, all := group.Kind, group.Children
 	before := slices.Clone(all[:i+1])
 	slices.Reverse(before)
-	gaining, donors, left := all[i+1], before, -by
-	if by > 0 {
-		gaining, donors, left = all[i], append(slices.Clone(all[i+1:]), before[1:]...), by
+	gaining, donors, left := all[i+1], before, -delta
+	if delta > 0 {
+		gaining, donors, left = all[i], append(slices.Clone(all[i+1:]), before[1:]...), delta
 	}
 	for _, donor := range donors {
 		n := min(left, donor.sizeAlong(axis)-donor.minAlong(axis))

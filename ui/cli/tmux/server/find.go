@@ -268,17 +268,18 @@ func (f Finder) findPane(w *Window, name string) *Pane {
 	return nil
 }
 
-// StepPane returns the pane n positions after from, or before it if n is negative, wrapping around.
-func (w *Window) StepPane(from *Pane, n int) *Pane {
+// StepPane returns the pane n positions after start, or before it if n is negative, wrapping
+// around.
+func (w *Window) StepPane(start *Pane, n int) *Pane {
 	count := len(w.Panes)
-	return w.Panes[(slices.Index(w.Panes, from)+n+count)%count]
+	return w.Panes[(slices.Index(w.Panes, start)+n+count)%count]
 }
 
-// PaneInDirection returns the pane beside from in a direction (U, D, L or R), wrapping around at
+// PaneInDirection returns the pane beside start in a direction (U, D, L or R), wrapping around at
 // the window's edge. Among several neighbours it prefers the most recently active one. It returns
 // nil without a neighbour.
-func (w *Window) PaneInDirection(from *Pane, direction byte) *Pane {
-	cell := w.Layout.FindPane(from.ID)
+func (w *Window) PaneInDirection(start *Pane, direction byte) *Pane {
+	cell := w.Layout.FindPane(start.ID)
 	if cell == nil {
 		return nil
 	}
@@ -297,7 +298,7 @@ func (w *Window) PaneInDirection(from *Pane, direction byte) *Pane {
 		if direction == 'U' || direction == 'L' {
 			next = last == begin-1 || begin == 0 && last == edge
 		}
-		if low, high := leaf.Span(across); leaf.Pane == from.ID || !next || low > bottom || high < top {
+		if low, high := leaf.Span(across); leaf.Pane == start.ID || !next || low > bottom || high < top {
 			continue
 		}
 		rank := slices.Index(w.Stack, leaf.Pane)

@@ -282,19 +282,19 @@ func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localS
 	}, err
 }
 
-// readOutput returns the output of a session since the last read: at most MaxStream bytes or, if to
-// is not 0, everything up to that offset.
-func readOutput(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
+// readOutput returns the output of a session since the last read: at most MaxStream bytes or, if
+// end is not 0, everything up to that offset.
+func readOutput(ctx context.Context, f *toolkit.Agent, p api.Process, end int64) (sessionOutput, error) {
 	seen, _ := f.Seen.At(p.ID)
 	since, limit := seen.At, toolkit.MaxStream
-	if to > 0 {
-		since = max(since, to-maxExecData) // of endless output, keep the end
-		limit = max(int(to-since), 1)
+	if end > 0 {
+		since = max(since, end-maxExecData) // of endless output, keep the end
+		limit = max(int(end-since), 1)
 	}
 	raw, err := f.ReadRaw(ctx, p.ID, since, limit)
 	if err != nil {
 		return sessionOutput{}, err
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: raw.Next})
-	return sessionOutput{Output: outputText(p, raw.Text), Alive: raw.Alive, Dropped: since - seen.At + raw.Dropped, More: to == 0 && raw.Full}, nil
+	return sessionOutput{Output: outputText(p, raw.Text), Alive: raw.Alive, Dropped: since - seen.At + raw.Dropped, More: end == 0 && raw.Full}, nil
 }

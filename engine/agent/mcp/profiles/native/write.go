@@ -72,8 +72,8 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 		}
 	}
 	waitMS := toolkit.ValueOr(in.WaitMS, writeWaitMS)
-	text, waits, over, err := awaitEffect(ctx, f, id, waitMS)
-	if !over && waitMS > 0 {
+	text, waits, settled, err := awaitEffect(ctx, f, id, waitMS)
+	if !settled && waitMS > 0 {
 		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"
 	}
 	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(id), err
@@ -115,8 +115,8 @@ func unseenStart(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Curs
 }
 
 // awaitEffect waits until input or a start has taken effect, and returns the new output and the
-// input the program waits for. over reports whether the program waits or has exited.
-func awaitEffect(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (text, waits string, over bool, err error) {
+// input the program waits for. settled reports whether the program waits or has exited.
+func awaitEffect(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (text, waits string, settled bool, err error) {
 	var p api.Process
 	if waitMS > 0 {
 		if p, waits, err = awaitInput(ctx, f, id, waitMS); err != nil {

@@ -78,7 +78,7 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 type shellCmd struct {
 	Command        toolkit.ShellLine `json:"command"`
 	Shell          string            `json:"shell,omitempty" default:"bash"`
-	BufferSize     *int              `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
+	BufferSize     *int              `json:"bufferSize,omitempty" doc:"number of lines to keep of each stream" default:"500"`
 	TimeoutSeconds *float64          `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 

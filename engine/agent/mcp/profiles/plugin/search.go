@@ -137,12 +137,12 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 	return rows
 }
 
-// truncateRows joins as many rows as fit in a result. If some are left out, it adds how, a hint on
-// getting them. unit names what a row is. If even the first row does not fit, it is cut.
-func truncateRows(f *toolkit.Agent, rows []string, unit, how string) string {
+// truncateRows joins as many rows as fit in a result. If some are left out, it adds hint, which
+// says how to get them. unit names what a row is. If even the first row does not fit, it is cut.
+func truncateRows(f *toolkit.Agent, rows []string, unit, hint string) string {
 	limit, body, sizeOf := toolkit.DefaultSize, toolkit.DefaultBodySize, toolkit.JSONSize
 	if f.UsesPluginFormat() {
-		limit, body, how = maxSearchText, maxSearchText, ""
+		limit, body, hint = maxSearchText, maxSearchText, ""
 		sizeOf = func(text string) int { return len(text) }
 	}
 	size := -sizeOf("\n")
@@ -159,7 +159,7 @@ func truncateRows(f *toolkit.Agent, rows []string, unit, how string) string {
 			i = 1
 		}
 		return strings.Join(rows[:i], "\n") +
-			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.%s]", limit, len(rows)-i, unit, how)
+			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.%s]", limit, len(rows)-i, unit, hint)
 	}
 	return strings.Join(rows, "\n")
 }
