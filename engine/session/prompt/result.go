@@ -240,28 +240,27 @@ func (e *execution) readOutput(from, to int64, ended bool) (text string, dropped
 // ends, because a line editor may have wrapped the input.
 func trimEcho(text, command string) string {
 	lines := strings.Split(command, "\n")
-	rest := text
-	for _, want := range [...]string{command, lines[len(lines)-1]} {
-		at, ok := 0, true
-		for _, r := range want {
-			if r == ' ' || r == '\t' || r == '\n' {
-				continue
-			}
-			for at < len(rest) && strings.IndexByte(" \t\n", rest[at]) >= 0 {
-				at++
-			}
-			if !strings.HasPrefix(rest[at:], string(r)) {
-				ok = false
-				break
-			}
-			at += len(string(r))
+	rest, ok := cutEcho(text, command)
+	if !ok { // the output may begin at the last line of the input
+		rest, _ = cutEcho(text, lines[len(lines)-1])
+	}
+	return rest[lineEnd([]byte(rest)):]
+}
+
+// cutEcho returns the part of text after typed. Blanks and line ends count in neither of them. If
+// text does not begin with typed, cutEcho returns all of it, and false.
+func cutEcho(text, typed string) (rest string, found bool) {
+	const blanks = " \t\n"
+	rest = text
+	for _, r := range typed {
+		if strings.ContainsRune(blanks, r) {
+			continue
 		}
-		if ok {
-			rest = rest[at:]
-			return rest[lineEnd([]byte(rest)):]
+		if rest, found = strings.CutPrefix(strings.TrimLeft(rest, blanks), string(r)); !found {
+			return text, false
 		}
 	}
-	return text[lineEnd([]byte(text)):]
+	return rest, true
 }
 
 // trimTyped removes the echo of the lines in typed from the start of an output, with the
