@@ -52,7 +52,7 @@ const (
 // A FileMove is one item of a transfer: its path, and the new one.
 type FileMove struct {
 	Path string `json:"path" jsonschema:"file or folder to transfer"`
-	To   string `json:"to,omitempty" jsonschema:"its new path, not its new folder; not for trash and delete"`
+	To   string `json:"to,omitempty" jsonschema:"path it gets, including its name; not used for trash and delete"`
 }
 
 // FilesTransferInput is the input of files.transfer.

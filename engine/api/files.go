@@ -223,7 +223,7 @@ type FilesDeleteInput struct {
 type FilesMoveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"file or folder to move or copy"`
-	To        string `json:"to" jsonschema:"its new path, not its new folder"`
+	To        string `json:"to" jsonschema:"path it gets, including its name"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file instead of failing with conflict"`
 }
 
