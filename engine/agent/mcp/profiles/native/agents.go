@@ -202,7 +202,7 @@ func findAgent(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Pr
 	known, err := api.AgentExplain.Call(ctx, f.Engine, api.IDInput{ID: id})
 	p = api.Process{ID: known.Session, Name: cmp.Or(known.Name, id), Agent: known.Agent}
 	if err == nil && p.Agent == nil {
-		err = api.Errorf(api.CodeNotFound, "%s %s: no coding agent runs in it", verb, p.Name).WithHint("agent_list lists those that do")
+		err = api.Errorf(api.CodeNotFound, "%s %s: no coding agent runs in it", verb, p.Name).WithHint("agent_list lists the sessions with a coding agent")
 	}
 	return p, known.Transcript, err
 }

@@ -106,7 +106,7 @@ func serveAgent(f *mcptest.Agent, state api.AgentState, text string) {
 func TestPromptNeedsAnAgentReadyForIt(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[api.AgentState]string{
-		"":               "prompt work: no coding agent runs in it\nhint: agent_list lists those that do",
+		"":               "prompt work: no coding agent runs in it\nhint: agent_list lists the sessions with a coding agent",
 		api.AgentBlocked: "prompt work: it is blocked: Sure?\nhint: the user must answer it; agent_wait waits until they have",
 		api.AgentUnknown: "prompt work: its agent's state is unknown, so it may not take a prompt\nhint: session_screen shows it; session_write types into it anyway",
 	} {
