@@ -174,7 +174,7 @@ func TestMachineSandboxAppliesToRemoteAgents(t *testing.T) {
 }
 
 // A call to an offline machine fails with its name, and is not run on any other machine.
-func TestCallToOfflineMachineNamesIt(t *testing.T) {
+func TestCallFailsWithTheNameOfTheOfflineMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
 	s := newAgent(p)
