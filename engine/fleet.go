@@ -34,8 +34,8 @@ func (e *engine) noteMachine(m *api.Machine) {
 	e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m})
 }
 
-func (e *engine) connectMachine(ctx context.Context, machine, by, agent string) (all.Engine, error) {
-	c, err := e.hosts.Engine(ctx, machine, by, agent)
+func (e *engine) connectMachine(ctx context.Context, machine, caller, agent string) (all.Engine, error) {
+	c, err := e.hosts.Engine(ctx, machine, caller, agent)
 	if err != nil {
 		return nil, err
 	}

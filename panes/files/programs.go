@@ -167,8 +167,9 @@ func encodeCommand(command []string, folder string) ([]string, string, error) {
 	return []string{"/bin/sh", "-c", script}, "", nil
 }
 
-// shellWord quotes a word for a shell, in visible characters whatever bytes the word has. The shell
-// drops line breaks at its end.
+// shellWord quotes a word for a shell. The result consists of visible characters only, even if the
+// word contains other bytes. Line breaks at the end of the word are lost, because the shell drops
+// them.
 func shellWord(word string) string {
 	if text.NeedsEscapes(word) {
 		return shell.QuoteBytes(word)

@@ -145,7 +145,7 @@ func (l *List) StoreError(r Request, err error) {
 func (l *List) restoreCursor(selected *api.HistoryRow) {
 	for i := range l.rows {
 		row := &l.rows[i]
-		// If equal commands share a row, the row may show another run by now.
+		// With Unique, equal commands share a row, which may show another run of the command by now.
 		if runIDOf(row) == runIDOf(selected) || l.search.Unique && row.Host == selected.Host && row.Command.Command == selected.Command.Command {
 			by := l.first + i - l.cursor
 			l.cursor += by

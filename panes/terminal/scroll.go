@@ -275,8 +275,8 @@ func fetchLines(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines
 	}
 }
 
-// followResize adopts the new places of the anchors after a resize. Then it sends the anchors of
-// the current position.
+// followResize moves the position, the cursor and the selection to the places that the session has
+// reported for them after a resize. Then it sends the session the places as they are now.
 func (s *ScrollMode) followResize(st ScreenState) {
 	if !s.active {
 		return

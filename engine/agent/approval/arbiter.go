@@ -141,7 +141,7 @@ func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Dur
 }
 
 // Answer records the user's answer to a request.
-func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, error) {
+func (a *Arbiter) Answer(in api.RequestAnswerInput, answerer string) (api.Request, error) {
 	out, word := answer{allow: true}, "allow"
 	if !in.Allow {
 		out, word = denial(in.Reason), "deny"
@@ -150,7 +150,7 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	if err != nil {
 		return api.Request{}, err
 	}
-	q := a.closeQuestion(id, out, word, by, in.Always)
+	q := a.closeQuestion(id, out, word, answerer, in.Always)
 	if q == nil {
 		return api.Request{}, errNoRequest(in.ID)
 	}

@@ -13,7 +13,8 @@ import (
 // that is read until EOF. Descriptors opened by Go have the flag already, and those passed on
 // purpose are not affected.
 func inheritNothing() {
-	// Before Linux 5.11, close_range cannot set close-on-exec, and those descriptors are inherited.
+	// Before Linux 5.11, close_range cannot set close-on-exec. There the descriptors that the parent
+	// left open are inherited.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 

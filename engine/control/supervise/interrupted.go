@@ -51,7 +51,7 @@ func (s Survey) FindAftermath(all []Found, last store.LastEngine, written func(s
 	}
 	switch {
 	case s.Keeper == nil || last.Keeper.PID == 0 || last.Keeper == *s.Keeper:
-	// The keeper may also have been replaced while the engine was running.
+	// Otherwise the keeper may have been replaced while the engine was still running.
 	case last.Keeper.BootID != s.BootID || a.LastSign.Before(proctree.BornAt(*s.Keeper)):
 		a.Former = last.Keeper
 	}

@@ -24,7 +24,7 @@ const interval = 5 * time.Second
 // maxHooks limits the number of hooks compared.
 const maxHooks = 100
 
-// files are the files compared in each folder. Hooks are compared too.
+// files are the files that a Watch compares in each folder. It compares git's hooks too.
 var files = []string{".git/config", ".envrc", "tandem.yaml", ".vscode/tasks.json"}
 
 // A Watch compares the folders of running programs. Once Tell is set, the zero value is ready for

@@ -16,10 +16,10 @@ import (
 // Machines are the engines of other machines. All exported fields are required.
 type Machines struct {
 	Log *slog.Logger
-	// Connect connects to the engine of a machine for the calls of one client. by is the client's
-	// name. agent is the name of the agent's process behind the client, "" for none. Connect waits
+	// Connect connects to the engine of a machine for the calls of one client. client is the
+	// client's name, and agent the name of the agent's process behind it, "" for none. Connect waits
 	// only for a machine that is connecting.
-	Connect func(ctx context.Context, machine, by, agent string) (Engine, error)
+	Connect func(ctx context.Context, machine, client, agent string) (Engine, error)
 	// Known reports whether a machine is listed; List lists all, without waiting.
 	Known func(ctx context.Context, machine string) bool
 	List  func(ctx context.Context) api.MachineListOutput

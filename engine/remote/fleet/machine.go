@@ -22,7 +22,8 @@ type Machine struct {
 	Hello  transport.Hello // what this machine says about itself
 	Facts  map[string]string
 	Accept func(c net.Conn, v Visitor) error // serves a connection
-	// Events sends everything and then all changes, like events.watch.
+	// Events calls send with a snapshot of the engine's state and then with every change, like the
+	// operation events.watch.
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
 	// CheckEvery is the interval between checks that a row is still stored; default 30 s.

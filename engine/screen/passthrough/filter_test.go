@@ -136,7 +136,7 @@ func TestFilterDetectsASwitchInPieces(t *testing.T) {
 	}
 }
 
-func TestRepaintOfBothScreensShowsTheLast(t *testing.T) {
+func TestRepaintOfBothScreensLeavesTheLastOneShown(t *testing.T) {
 	var f Filter
 	f.ExpectRepaint()
 	if got, left := passed(&f, "\x1b[?47hother\x1b[?47lmain"); got != clearedScreen+"other"+clearedScreen+"main" || left || f.Alt {

@@ -107,8 +107,8 @@ func (c *canvas) drawFigure(r rune, cells, x, y int, fg color.RGBA) (ok bool) {
 	return true
 }
 
-// strokeWidth returns the distance between the corners of the outer and inner outlines, which exceeds
-// that of their sides.
+// strokeWidth returns how far a corner of the inner outline is from the same corner of the outer one.
+// It is more than the width of the line along the sides: the sharper the corner, the more.
 func (f figure) strokeWidth(thin int) float64 {
 	width := 1.2 * float64(thin)
 	switch f.corners {

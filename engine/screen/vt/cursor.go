@@ -94,7 +94,8 @@ func (t *page) cursorBackWrapping(n int) {
 	}
 }
 
-// previousRow returns the row where reverse wrap continues; ok is false if it stops.
+// previousRow returns the row to which reverse wrap moves the cursor from the start of its row; ok is
+// false if the cursor stays.
 func (t *page) previousRow() (y int, ok bool) {
 	y = t.cur.y - 1
 	top := y < 0 || t.cur.y == t.region.Top

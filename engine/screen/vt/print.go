@@ -261,6 +261,7 @@ func (t *writer) repeatLast(n int) {
 	if !t.canRepeat() {
 		return
 	}
+	// A second REP in a row has nothing to repeat. Clear the glyph last, because printing sets it.
 	defer func() { t.last.Glyph = 0 }()
 	n = min(n, (t.page.rightLimit()-t.page.leftLimit()+1)*t.store.rows)
 	if g := t.last.Glyph; g < utf8.RuneSelf {

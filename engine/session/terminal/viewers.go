@@ -94,7 +94,7 @@ func (set *viewerSet) replace(all []*viewer) {
 
 // noteTyping records input from v. news is set if the previous input came from another client.
 func (set *viewerSet) noteTyping(v *viewer) (news bool) {
-	// Fast path: every key comes here, and most follow one from the same viewer.
+	// Fast path: this runs for every key, and most keys come from the viewer that typed last.
 	if set.typist.Load() == v && set.caller.Load() == nil {
 		return false
 	}

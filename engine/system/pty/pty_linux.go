@@ -38,7 +38,7 @@ func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 // lose the change.
 func DiscardInput(master *os.File) error {
 	return onDescriptor(master, func(fd int) error {
-		// This discards input that has not reached the line discipline.
+		// TCOFLUSH on the master discards input that has not reached the line discipline.
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func TestKindIsShownOnceForTheRowsBelowIt(t *testing.T) {
 	}
 }
 
-func TestSearchMatchesOtherWordsAndKind(t *testing.T) {
+func TestSearchMatchesKindAndHiddenWordsOfChoices(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{
 		{Kind: "action", Text: "start a session", Also: "new session.new"},

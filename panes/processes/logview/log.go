@@ -73,7 +73,8 @@ func (l *Log) addProcess(p api.Process) {
 	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
 	l.sources = append(l.sources, source)
 	l.format.nameWidth = max(l.format.nameWidth, text.Width(source.Label))
-	// If lines are shown already, the process is new, so all of its log comes after them.
+	// If lines of other processes are shown already, this process was started after they were read.
+	// So its whole log comes after them.
 	l.window.spans = append(l.window.spans, spansOf(source)...)
 }
 

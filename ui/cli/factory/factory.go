@@ -111,8 +111,8 @@ func CallWaiting[In, Out any](ctx context.Context, f *Factory, op api.Operation[
 	return callRetrying(ctx, f, op, in, false)
 }
 
-// callRetrying calls an operation, and again after a lost connection if that is safe. If hasty is
-// set, it does not wait for an offline machine.
+// callRetrying calls an operation. If the connection is lost, it calls the operation again if that
+// is safe. If hasty is set, it does not wait for an offline machine.
 func callRetrying[In, Out any](ctx context.Context, f *Factory, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
 	conn, err := f.DialRetrying(ctx)
 	if err != nil {

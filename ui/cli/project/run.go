@@ -195,7 +195,8 @@ func (r *Run) printStep(s *step, text string) {
 	}
 }
 
-// result returns the result of a step and records its error.
+// result returns the outcome of a step, for the answer of the command, and adds the step's error to
+// r.errs.
 func (r *Run) result(s *step) Result {
 	result := Result{Name: s.entry.Name, Action: s.action, Ready: s.ready}
 	if s.process.ID != "" {

@@ -88,7 +88,8 @@ func shortenMatches(in grepInput, lines []api.GrepLine) {
 	}
 }
 
-// effectiveLimit returns the requested limit, or the usual one for 0.
+// effectiveLimit returns the limit that a client has asked for, or usual if it has asked for none,
+// that is, for 0.
 func effectiveLimit(asked, usual int) (int, error) {
 	switch {
 	case asked < 0:
