@@ -225,16 +225,16 @@ func TestDashboardReportsWhoEndedShownSession(t *testing.T) {
 	d.waitNoText("third")
 	first.update(func(p *api.Process) { p.EndedBy = "agent:codex/1.0" })
 	first.exitWith(api.StateStopped, nil)
-	d.waitText("first was ended by codex")
+	d.waitText("first was stopped by codex")
 	d.waitText("two$ ")
 	second.update(func(p *api.Process) { p.EndedBy = "person" })
 	second.exitWith(api.StateStopped, nil)
-	d.waitText("second was ended from elsewhere")
+	d.waitText("second was stopped from elsewhere")
 	d.waitText("four$ ")
 	d.m.notices.toast.ClearMessage()
 	d.pressKeys("ctrl+b", "x", "'y")
 	d.waitText("No session is running")
-	d.waitNoText("was ended")
+	d.waitNoText("was stopped")
 }
 
 func TestSmallTerminalNamesWayBackFromHiddenView(t *testing.T) {

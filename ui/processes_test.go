@@ -79,7 +79,7 @@ func TestExitIsReportedAfterCancelledStop(t *testing.T) {
 	d.waitText("$ ")
 	shell.update(func(p *api.Process) { p.EndedBy = "person" })
 	shell.exitWith(api.StateStopped, nil)
-	d.waitText("shell was ended from elsewhere")
+	d.waitText("shell was stopped from elsewhere")
 }
 
 func TestFailuresAndReadinessAreReported(t *testing.T) {

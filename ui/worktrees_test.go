@@ -107,9 +107,9 @@ func TestPanesExitingInOneUpdateKeepEachCommand(t *testing.T) {
 		first.reportExit(api.Process{State: api.StateExited, ExitCode: new(int), CWD: "/src/app.worktrees/fix"})
 		second.reportExit(api.Process{State: api.StateStopped, CWD: "/", EndedBy: "agent:codex/1.0"})
 		synctest.Wait() // both exits have arrived before either is handled
-		d.waitText("was ended by codex")
+		d.waitText("was stopped by codex")
 		d.waitText("Keep worktree fix?")
-		d.waitNoText("was ended by codex")
+		d.waitNoText("was stopped by codex")
 	})
 }
 

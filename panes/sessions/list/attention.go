@@ -125,7 +125,7 @@ func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 	if here := p.takeStop(ended); ended.State != api.StateStopped || here {
 		return nil
 	}
-	text := states.FullName(ended) + " was ended"
+	text := states.FullName(ended) + " was stopped"
 	switch {
 	case strings.HasPrefix(ended.EndedBy, "agent:"):
 		text += " by " + states.Who(ended.EndedBy)

@@ -250,7 +250,7 @@ func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 	case p.Interrupted != nil:
 		return p.Interrupted.By, look.Info
 	case p.State == api.StateStopping:
-		return "ending", look.Dim
+		return "stopping", look.Dim
 	case p.State == api.StateExited && p.ExitCode != nil:
 		return "exit " + text.Itoa(*p.ExitCode), look.Bad
 	case p.State.Ended() && p.ExitSignal != "":

@@ -171,7 +171,7 @@ func TestFailedKillIsForgotten(t *testing.T) {
 	}
 	e.exit(p)
 	p.ReportExit(&api.Process{ID: "c", Name: "session-c", State: api.StateStopped, EndedBy: "agent:codex"})
-	if e.note != "session-c was ended by codex" {
+	if e.note != "session-c was stopped by codex" {
 		t.Errorf("reported: %q", e.note)
 	}
 }
@@ -192,7 +192,7 @@ func TestKillIsRememberedForOneRun(t *testing.T) {
 	again.State, again.StartedAt = api.StateRunning, again.StartedAt.Add(time.Hour)
 	ended := *again
 	ended.State, ended.EndedBy = api.StateStopped, "agent:codex"
-	if p.ReportExit(&ended); e.note != "session-c was ended by codex" {
+	if p.ReportExit(&ended); e.note != "session-c was stopped by codex" {
 		t.Errorf("reported: %q", e.note)
 	}
 	for _, id := range []string{"a", "b", "c"} {

@@ -19,7 +19,7 @@ func TestEndNoteDescribesHowAProcessEnded(t *testing.T) {
 	}{
 		{api.Process{}, "was removed"},
 		{api.Process{ID: "x", State: api.StateExited, ExitCode: &status}, "exited with 7"},
-		{api.Process{ID: "x", State: api.StateExited, ExitSignal: "SIGKILL"}, "was ended by SIGKILL"},
+		{api.Process{ID: "x", State: api.StateExited, ExitSignal: "SIGKILL"}, "was killed by SIGKILL"},
 		{api.Process{ID: "x", State: api.StateStopped, ExitSignal: "SIGTERM"}, "was stopped"},
 		{api.Process{ID: "x", State: api.StateFailed, Error: "no such program"}, "failed: no such program"},
 		{api.Process{ID: "x", State: api.StateExited, ExitUnknown: true}, "exited; its status is unknown"},

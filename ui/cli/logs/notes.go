@@ -98,7 +98,7 @@ func endNote(p api.Process) string {
 	case p.State == api.StateStopped:
 		return "was stopped"
 	case p.ExitSignal != "":
-		return "was ended by " + p.ExitSignal
+		return "was killed by " + p.ExitSignal
 	case p.ExitCode != nil:
 		return fmt.Sprintf("exited with %d", *p.ExitCode)
 	case p.Error != "":
