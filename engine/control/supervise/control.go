@@ -36,8 +36,8 @@ type Executor interface {
 	// It calls note just before typing, and does not type if note fails.
 	TypeCommand(r store.Record, live Session, note func(context.Context) error)
 	// StopTree stops a record's child and all its descendants, and returns when they are gone.
-	// aliveUntil is as in exit. If signal is not "", it is sent instead of the record's stop
-	// signal.
+	// aliveUntil is when the child was last known to run, in clock ticks since boot; 0 if unknown.
+	// If signal is not "", it is sent instead of the record's stop signal.
 	StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error
 	// StopRemains stops the programs that exited children left running. It returns how many of the
 	// records had left any.
