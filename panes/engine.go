@@ -66,7 +66,7 @@ type FileTransfers interface {
 type Attachment interface {
 	Receive() (api.Output, error)
 	Close() error
-	// SendFrom sends the inputs in first, and from then on those queued in o. Call it before any
+	// SendFrom sends the inputs in initial, and from then on those queued in o. Call it before any
 	// other method. It returns how much of the input sent through earlier attachments may be lost.
-	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
+	SendFrom(o *outbox.Outbox, initial ...api.Input) outbox.Loss
 }

@@ -25,9 +25,9 @@ type Env interface {
 
 	Settings() settings.Dashboard // the user's, which may change between calls
 	Colors() int                  // number of colors the terminal supports
-	// Copy puts text on the clipboard and says so. what is how much that is, such as "3 lines"; if
+	// Copy puts text on the clipboard and says so. amount says how much that is, such as "3 lines"; if
 	// it is "", Copy counts.
-	Copy(text, what string) tea.Cmd
+	Copy(text, amount string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process
 	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
 	// Call forget if the stop fails.

@@ -14,9 +14,9 @@ const AllRows = 1 << 30
 // A Pane is one view of the dashboard. The dashboard calls it only from Bubble Tea's goroutine and,
 // unless the pane is a Redrawer, redraws it after every message.
 type Pane interface {
-	// HandleNews is called after the engine's state has changed; before is a copy of the former
-	// state. Answers to the pane's own commands do not come here: they arrive as a Result.
-	HandleNews(before *News)
+	// HandleNews is called after the engine's state has changed. former is a copy of the state
+	// before. Answers to the pane's own commands do not come here: they arrive as a Result.
+	HandleNews(former *News)
 	// Fetch returns the commands that load missing data. It is called after every message, even
 	// while the pane is hidden.
 	Fetch() tea.Cmd

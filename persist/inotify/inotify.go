@@ -43,7 +43,7 @@ type watch struct {
 // A Watcher signals events at any of its paths. Its methods are safe for concurrent use.
 type Watcher struct {
 	in      *instance     // nil once closed
-	pool    *Pool         // of in
+	pool    *Pool         // that in belongs to
 	changes chan struct{} // has room for one
 }
 

@@ -34,7 +34,7 @@ type link struct {
 	mu       sync.Mutex
 	handover handover
 	open     bool          // input may go to a; otherwise it is held
-	held     []byte        // input waiting for an attachment; unlike that in out, it may go to the PTY
+	held     []byte        // input waiting for an attachment. It may go to the PTY, unlike the input in the field out
 	drained  chan struct{} // closed when held is sent, or when the run ends
 	result   *Outcome
 }

@@ -119,10 +119,10 @@ type Attachment struct {
 	written chan struct{} // closed when the writer goroutine has returned
 }
 
-// SendFrom makes the attachment send the messages in first, and then those queued in o, which
+// SendFrom makes the attachment send the messages in initial, and then those queued in o, which
 // replaces its own new outbox. Call it before the first Send or Receive, after closing the previous
 // attachment that sent from o. loss is the input that may have been lost with that one.
-func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (loss outbox.Loss) {
+func (a *Attachment) SendFrom(o *outbox.Outbox, initial ...api.Input) (loss outbox.Loss) {
 	if a.out != nil {
 		a.out.Lose()
 		<-a.written
@@ -135,7 +135,7 @@ func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (loss outbox
 		case wake <- struct{}{}:
 		default:
 		}
-	}, a.arrived, first...)
+	}, a.arrived, initial...)
 	go a.writeLoop(a.out, wake, a.written)
 	return loss
 }

@@ -10,9 +10,9 @@ import (
 // pointers. An ASCII line with capital letters is followed by a copy in lower case, so a search
 // regardless of case only compares bytes.
 type historyTexts struct {
-	all   []byte
-	ends  []uint32 // end offset of each in all
-	masks []uint64 // characters of each; see textMask
+	all   []byte   // the command lines
+	ends  []uint32 // of each command line, its end offset in the field all
+	masks []uint64 // of each command line, its characters; see textMask
 
 	table []uint32 // hash → number + 1, open addressing; its length is a power of 2
 	seed  maphash.Seed

@@ -57,10 +57,10 @@ type measurement struct {
 	*Meter
 	now   time.Duration
 	all   []Process
-	index map[int]int // pid → index in all
+	index map[int]int // pid → index in the field all
 	ids   []store.Identity
 	roots map[int]int // pid → index in ids, for live roots
-	owner []int       // for each in all: index in ids, nobody or unasked
+	owner []int       // for each process in the field all: index in ids, nobody or unasked
 
 	strays map[int]store.Identity // pid of an orphan → root of its tree
 }

@@ -37,8 +37,8 @@ const ChoicesWidth = 84
 // letters are marked.
 type Choices struct {
 	all    []Choice
-	texts  []util.Chars // of all
-	also   []util.Chars
+	texts  []util.Chars // Text of each choice in all, prepared for the search
+	also   []util.Chars // likewise Also
 	query  Query
 	shown  []int // indexes into all, in display order
 	cursor int

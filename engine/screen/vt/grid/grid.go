@@ -54,12 +54,12 @@ type Grid interface {
 	Row(y int) []Cell
 	// Erase blanks n cells starting at x.
 	Erase(x, y, n int, s StyleID)
-	// Insert moves the cells between the columns x and right, both included, by n cells to the
-	// right. Cells moved past the column right are lost.
-	Insert(x, y, right, n int, s StyleID)
+	// Insert moves the cells between the columns x and margin, both included, by n cells to the
+	// right. Cells moved past the column margin are lost.
+	Insert(x, y, margin, n int, s StyleID)
 	// Delete removes n cells at x. The cells after them move left, up to the one in the column
-	// right.
-	Delete(x, y, right, n int, s StyleID)
+	// margin.
+	Delete(x, y, margin, n int, s StyleID)
 	// Scroll moves the content of a rectangle up by n rows, or down if n is negative. n is at most
 	// the rectangle's height.
 	Scroll(r Rect, n int, s StyleID)
