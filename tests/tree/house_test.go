@@ -304,7 +304,7 @@ func TestRecordsOfSizesAreOnlyLowered(t *testing.T) {
 	}
 }
 
-func TestMethodSetsAreCounted(t *testing.T) {
+func TestOnlyMethodsAndFunctionsOnATypeCountAsItsMethods(t *testing.T) {
 	t.Parallel()
 	const declarations = "type T struct{}; type U struct{}; func (*U) a(); func (U) b(); type Context interface{}; type G[E any] struct{};"
 	for source, want := range map[string]int{

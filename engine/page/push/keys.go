@@ -21,7 +21,8 @@ type keys struct {
 	Private string `json:"private"`
 }
 
-// keyFile stores the keys, since subscriptions are bound to them.
+// keyFile stores the keys that sign notifications. They must stay the same, because a browser's
+// subscription is bound to them.
 type keyFile struct {
 	path string
 

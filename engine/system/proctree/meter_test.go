@@ -255,7 +255,7 @@ func TestIdleSampleExtendsLastSpan(t *testing.T) {
 	}
 }
 
-func TestPastUsesLittleMemory(t *testing.T) {
+func TestPastUsageOfAProcessTakesLittleMemory(t *testing.T) {
 	var p past
 	p.startAt(time.Second)
 	for i := range 10_000 {

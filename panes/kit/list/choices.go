@@ -38,7 +38,7 @@ const ChoicesWidth = 84
 type Choices struct {
 	all    []Choice
 	texts  []util.Chars // Text of each choice in all, prepared for the search
-	also   []util.Chars // likewise Also
+	also   []util.Chars // Also of each choice, prepared likewise
 	query  Query
 	shown  []int // indexes into all, in display order
 	cursor int

@@ -108,8 +108,8 @@ func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 }
 
 // SelectHosts returns the names of all machines, of config.toml and of the fleet, that match any of
-// the names or patterns and all labels in in. members has the hub's data about those of the fleet,
-// including their rows if requested.
+// in.Names, which are names or patterns, and all of in.Labels. members has the hub's data about
+// those of the fleet, including their rows if requested.
 func (v *Commands) SelectHosts(ctx context.Context, known factory.Machines, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
 	hosts, err = machines.MatchNames(known, in.Names, len(in.Labels) > 0)
 	if err != nil {

@@ -13,7 +13,7 @@ func WantsJSON(root *cobra.Command, args []string, err error) bool {
 	return on || ExitStatus(err) == StatusUsage && slices.Contains(args, "--json")
 }
 
-// withoutJSON maps commands without JSON output to the reason.
+// withoutJSON maps commands without JSON output to what they do instead.
 var withoutJSON = map[string]string{
 	"attach":    "shows a session on the terminal",
 	"bridge":    "speaks the protocol between machines",

@@ -423,7 +423,7 @@ func TestFailureOfClientsProgramIsReported(t *testing.T) {
 	}
 }
 
-func TestChangesOfEarlierReleaseAreRemovedByItsRecord(t *testing.T) {
+func TestRemoveUndoesChangesRecordedByAnEarlierRelease(t *testing.T) {
 	m := newTestMachine(t)
 	record := m.addProgram("claude", "")
 	before, added := "{\n  \"mcpServers\": {}\n}", "\n    \"tandem\": {\"command\": \"tandem\"}\n  "

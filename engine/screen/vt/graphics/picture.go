@@ -107,8 +107,9 @@ func isOpaque(pixels []byte) bool {
 	return true
 }
 
-// maxEagerUnpack and maxEagerUnpackByte limit the bytes unpacked at once to check for missing pixels: a
-// base, and an amount per packed byte. Otherwise a few bytes could take long.
+// A compressed picture is unpacked at once, to check whether pixels are missing, if it has at most
+// maxEagerUnpack bytes, plus maxEagerUnpackByte for each compressed byte. Without this limit, a
+// program could keep the engine busy with a few bytes that unpack to a large picture.
 const maxEagerUnpack, maxEagerUnpackByte = 4 << 10, 16
 
 // FromPacked is FromPixels for pixels compressed with zlib. They stay compressed until used, so
