@@ -77,7 +77,8 @@ func (set *viewerSet) add(v *viewer) {
 	set.replace(append(slices.Clone(set.all), v))
 }
 
-// remove removes a viewer. blurred is set if the program has lost the focus with it.
+// remove removes a viewer. blurred is set if this was the last viewer with the focus, so that the
+// program loses the focus.
 func (set *viewerSet) remove(v *viewer) (blurred bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()

@@ -15,5 +15,6 @@ func machineCalls() []uint32 {
 	return []uint32{unix.SYS_KEXEC_FILE_LOAD}
 }
 
-// olderModeRefusals cover calls with newer forms on all architectures; there are none here.
+// olderModeRefusals cover the older calls that set modes. This architecture has only their newer
+// forms, so it returns none.
 func olderModeRefusals(uint32) []refusal { return nil }
