@@ -230,7 +230,7 @@ type AuditEntry struct {
 	From       string         `json:"from,omitempty" jsonschema:"the machine it came from, as user@host, if not this one"`
 	Host       string         `json:"host,omitempty" jsonschema:"the machine on which it was done, if not this one"`
 	Tool       string         `json:"tool" jsonschema:"the tool called"`
-	Operation  string         `json:"operation,omitempty" jsonschema:"the engine's operation; if the call had several, the one with these arguments: the first that changes something, or else the first"`
+	Operation  string         `json:"operation,omitempty" jsonschema:"operation that the arguments belong to; if the call used several, the first that changes something, or else the first"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
 	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: still running, or the engine was killed meanwhile"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
