@@ -112,8 +112,9 @@ func (n *News) putSnapshot(machine string, processes []api.Process) {
 	n.Processes = slices.Insert(n.Processes, endOf(n.Processes, machine, processID), processes...)
 }
 
-// AddProcess adds a process from a reply. A reply and the events about a process travel separately, so
-// either may arrive first: AddProcess changes nothing if the process is known or was removed already.
+// AddProcess adds a process from a reply. A reply and the events about a process travel separately,
+// so either may arrive first: AddProcess changes nothing if the process is known or was removed
+// already.
 func (n *News) AddProcess(p api.Process) {
 	if slices.Contains(n.removed, p.ID) {
 		return

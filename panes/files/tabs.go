@@ -25,8 +25,8 @@ const tabsFile = "file-tabs"
 // maxTabs limits the number of tabs.
 const maxTabs = 50
 
-// folderTabs are the open folders. The state of the current tab is in folder; its entry in all is updated
-// only when another tab is shown.
+// folderTabs are the open folders. The state of the current tab is in folder; its entry in all is
+// updated only when another tab is shown.
 type folderTabs struct {
 	env     panes.Env
 	folder  *folder

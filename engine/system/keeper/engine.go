@@ -167,7 +167,7 @@ func (k *keeper) restartOrFinish(how Exit, reason error) {
 	// If a new program fails, the previous one is started instead.
 	if failedToStart && !e.program.rollBack() && !e.isExcusable(how) {
 		k.failWaiting(reason)
-		// No engine has ever run and nothing depends on this keeper: report the error and exit.
+		// No engine was ever ready and nothing depends on this keeper: report the error and exit.
 		if !e.everReady && len(k.byPID) == 0 {
 			k.err = reason
 			k.finished = true
