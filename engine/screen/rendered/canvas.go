@@ -164,10 +164,10 @@ func (c *canvas) applyCSI(params []byte, final byte, whole []byte) {
 	}
 }
 
-// moveForward moves the cursor right to column to, but not beyond maxReach unless the line is
+// moveForward moves the cursor right to column col, but not beyond maxReach unless the line is
 // longer.
-func (c *canvas) moveForward(to int) {
-	c.at = max(c.at, min(to, max(len(c.cells), maxReach-1)))
+func (c *canvas) moveForward(col int) {
+	c.at = max(c.at, min(col, max(len(c.cells), maxReach-1)))
 }
 
 // eraseLine erases to the end of the line (0), to the cursor (1), or all of it (2).
