@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"tandem/engine/control/launch"
 	"tandem/engine/control/usage"
 	"tandem/engine/record/history"
+	"tandem/engine/record/outputs"
 	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
 	"tandem/engine/remote/hosts"
@@ -119,6 +121,7 @@ type others struct {
 // client upgrades the engine, Run does not return: another program continues in this process.
 func Run(ctx context.Context, o Options) (err error) {
 	o = o.withDefaults()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + outputs.Workers) // they run at a low priority
 	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog), o.stderr)
 	log := newLogger(out)
 	data, fault := store.Open(o.DataDir)

@@ -17,8 +17,10 @@ import (
 // It is safe for concurrent use.
 type Pattern struct {
 	lines *search.Pattern
-	pool  sync.Pool // of *[]byte, for text
 }
+
+// shownTexts are of type *[]byte. Each search needs some megabytes for a short time.
+var shownTexts sync.Pool
 
 var _ linelog.Matcher = (*Pattern)(nil)
 
@@ -55,11 +57,11 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 		p.lines.Each(data, yield)
 		return
 	}
-	shown, ok := p.pool.Get().(*[]byte)
+	shown, ok := shownTexts.Get().(*[]byte)
 	if !ok {
 		shown = new([]byte)
 	}
-	defer p.pool.Put(shown)
+	defer shownTexts.Put(shown)
 	base, more := 0, true // of data in the whole
 	for more && len(data) > 0 {
 		text, n := rendered.AppendLines((*shown)[:0], data, maxShown)

@@ -21,10 +21,12 @@ const (
 	defaultWait = 80 * time.Millisecond
 	minWait     = 20 * time.Millisecond
 	maxWait     = time.Second
-	// workers is how many segments are searched at a time, ahead how many are planned.
-	workers = 2
-	ahead   = 4
+	// ahead is how many segments are planned at a time.
+	ahead = 4
 )
+
+// Workers is how many segments are searched at a time.
+const Workers = 2
 
 // A Searcher searches logs. Its fields are required.
 type Searcher struct {
@@ -76,7 +78,7 @@ func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.
 	defer cancel()
 	r := &run{
 		Searcher: s, q: q, places: listPlaces(targets, q.cursor), cursor: q.cursor,
-		slots: make(chan struct{}, workers), open: map[*logs.Opened]bool{}, out: api.OutputSearchOutput{Hits: []api.OutputHit{}},
+		slots: make(chan struct{}, Workers), open: map[*logs.Opened]bool{}, out: api.OutputSearchOutput{Hits: []api.OutputHit{}},
 	}
 	finished := r.searchAll(searching)
 	cancel()

@@ -66,7 +66,7 @@ func BenchmarkOutputSearch(b *testing.B) {
 			b.ReportAllocs()
 			defer reportCPU(b)()
 			for b.Loop() {
-				if hits := r.searchAll(api.OutputSearchInput{Pattern: p, WaitMS: 1000}, nothing); len(hits) > 0 {
+				if hits := r.searchAll(api.OutputSearchInput{Pattern: p, WaitMS: 80}, nothing); len(hits) > 0 {
 					b.Fatalf("found %q", hits[0].Text)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/base/priority"
 	"tandem/engine/record/logs"
 )
 
@@ -81,7 +82,7 @@ func (r *run) start(ctx context.Context, s *segment) {
 		defer close(s.done)
 		r.slots <- struct{}{}
 		defer func() { <-r.slots }()
-		s.hits, s.next, s.err = s.log.Before(ctx, r.q.pattern, s.from, s.to, r.q.Limit, r.q.Context)
+		priority.RunLow(func() { s.hits, s.next, s.err = s.log.Before(ctx, r.q.pattern, s.from, s.to, r.q.Limit, r.q.Context) })
 		switch {
 		case ctx.Err() != nil:
 			s.err = nil

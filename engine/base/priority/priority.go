@@ -1,0 +1,38 @@
+// Package priority runs work that takes all processors without delaying anything else.
+package priority
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/base/panics"
+)
+
+// niceness is the nice value of threads of low priority, unless the process has a higher one.
+const niceness = 5
+
+// RunLow runs f on a thread of low priority, and returns when f has returned.
+//
+// A goroutine that is ready waits until one of GOMAXPROCS goroutines pauses, up to 10 ms, whatever
+// the priority of their threads. A program that calls RunLow n times at once must therefore have a
+// GOMAXPROCS larger by n; then the system decides which threads run.
+func RunLow(f func()) {
+	var thread panics.Group
+	thread.Start(func() {
+		// The thread is never unlocked, so it exits with its goroutine: it could not get its
+		// priority back.
+		runtime.LockOSThread()
+		// The first thread cannot exit: keep it busy until f has run on another one.
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			RunLow(f)
+			return
+		}
+		if n, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-n < niceness { // of this thread
+			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness)
+		}
+		f()
+	})
+	thread.Wait()
+}
