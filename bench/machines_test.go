@@ -78,6 +78,7 @@ func startMachines(b *testing.B, stopped bool) program {
 	if err := os.WriteFile(filepath.Join(folder, "config.toml"), []byte(conf.String()), 0o600); err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(func() { _ = p.command("shutdown", "--all", "--yes").Run() }) // first, or it would start the others again
 	p.run(b, "exec", "--all-hosts", "--", "true")
 	if !stopped {
 		return p
