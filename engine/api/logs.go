@@ -102,7 +102,7 @@ type LogsMatch struct {
 // OutputSearch searches what sessions and processes have printed.
 var OutputSearch = NewOperation[OutputSearchInput, OutputSearchOutput]("output.search",
 	"Searches the output of all sessions and processes, running or exited, newest first, for as long as the call may take.", Read,
-	Row[OutputSearchInput]{Access: Filtered})
+	Row[OutputSearchInput]{Access: Filtered, Host: (*OutputSearchInput).host})
 
 // OutputSearchInput is the input of output.search. A search takes several calls: each continues at
 // the cursor of the one before, and the caller ends it by not calling again. Lines are matched as
@@ -123,6 +123,7 @@ type OutputSearchInput struct {
 	WaitMS  int        `json:"wait_ms,omitempty" jsonschema:"how long to search before returning; default 80, at most 1000"`
 
 	Cursor *OutputCursor `json:"cursor,omitempty" jsonschema:"where to continue: the cursor of the previous answer"`
+	Host   string        `json:"host,omitempty" jsonschema:"the machine to search; default this one"`
 }
 
 // An OutputCursor is a position in a search of all output. It stays valid when logs grow, are

@@ -110,6 +110,7 @@ func TestInputIsAdaptedToTheMachineItIsSentTo(t *testing.T) {
 		"file there":                   {FilesMove.Name, FilesMoveInput{FileScope: FileScope{Machines: true}, Path: "/box:/a", To: "/box:/b"}, FilesMoveInput{Path: "/a", To: "/b"}, "box"},
 		"file of no machine":           {FilesStat.Name, FilesPathInput{FileScope: FileScope{Machines: true}, Path: "/crate:/a"}, FilesPathInput{Path: "/crate:/a"}, ""},
 		"file here":                    {FilesStat.Name, FilesPathInput{Path: "/box:/a"}, FilesPathInput{Path: "/box:/a"}, ""},
+		"search of the output there":   {OutputSearch.Name, OutputSearchInput{Host: "box", Cursor: &OutputCursor{ID: "a"}}, OutputSearchInput{Cursor: &OutputCursor{ID: "a"}}, "box"},
 		"request to the agents' books": {PolicyCheck.Name, PolicyCheckInput{Host: "box"}, PolicyCheckInput{Host: "box"}, ""},
 	} {
 		machine, in, err := unqualify(test.operation, test.in)

@@ -57,6 +57,7 @@ func (in *FileJobInput) otherID() *string       { return &in.ID }
 
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
 func (in *PolicyCheckInput) host() *string   { return &in.Host }
+func (in *OutputSearchInput) host() *string  { return &in.Host }
 
 // adapt removes the list of machines, because the process is only on one.
 func (in *HistorySearchInput) adapt(machine string) {

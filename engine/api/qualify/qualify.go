@@ -43,6 +43,10 @@ func Output(machine string, out any) {
 			row := &out.Rows[i]
 			row.Host, row.Process = machine, api.OnMachine(machine, row.Process)
 		}
+	case *api.OutputSearchOutput:
+		for i := range out.Hits {
+			out.Hits[i].ID = api.OnMachine(machine, out.Hits[i].ID)
+		}
 	default:
 		outputOfFiles(machine, out)
 	}

@@ -83,3 +83,12 @@ func TestIDsOfEveryRoutedAnswerHaveTheMachine(t *testing.T) {
 		}
 	}
 }
+
+// The cursor is for another call to the same machine.
+func TestHitsButNotTheCursorHaveTheMachine(t *testing.T) {
+	out := api.OutputSearchOutput{Hits: []api.OutputHit{{ID: "a1"}}, Cursor: &api.OutputCursor{ID: "a1"}}
+	Output("box", &out)
+	if out.Hits[0].ID != "box/a1" || out.Cursor.ID != "a1" {
+		t.Errorf("the hit is of %q, the cursor at %q", out.Hits[0].ID, out.Cursor.ID)
+	}
+}
