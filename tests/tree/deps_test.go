@@ -69,7 +69,7 @@ var layers = map[string]layer{
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/base/cellwidth", "engine/remote/fleet", "engine/remote/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/base/cellwidth", "engine/base/units", "engine/remote/fleet", "engine/remote/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
 		"what commands are built from knows the engine's API and the configuration, but no command",
 	},
 	"ui/cli/sessions": {

@@ -1,9 +1,11 @@
-// Package units formats sizes and durations in a few cells, the same everywhere.
+// Package units formats sizes and durations in a few cells, the same everywhere, and parses times
+// that the user types.
 package units
 
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -73,4 +75,31 @@ func Ago(d time.Duration) string {
 		return strconv.Itoa(int(d/(7*day))) + "w"
 	}
 	return strconv.Itoa(min(int(d/(365*day)), 999)) + "y"
+}
+
+// Moments describes what ParseMoment accepts, for messages.
+const Moments = "a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z"
+
+// ParseMoment parses a time before now, such as 30m or 2d, a time of now's day, such as 15:04, or a
+// date with or without a time. Times without a zone are in that of now.
+func ParseMoment(s string, now time.Time) (time.Time, bool) {
+	const day = 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, suffix), 64); err == nil && strings.HasSuffix(s, suffix) && n >= 0 && n < 1e5 {
+			return now.Add(-time.Duration(n * float64(unit))), true
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), true
+	}
+	if at, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
+		y, m, d := now.Date()
+		return time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, now.Location()), true
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
