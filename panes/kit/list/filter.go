@@ -3,14 +3,15 @@ package list
 import "strings"
 
 // CutHost removes host:NAME from a filter and returns NAME; "" if the filter has no such word.
-func CutHost(filter string) (host, rest string) { return cutPrefixed(filter, "host:") }
+func CutHost(filter string) (host, rest string) { return CutWord(filter, "host:") }
 
 // CutFrom removes the word from:NAME from a filter and returns NAME, the machine from which a
 // command came.
-func CutFrom(filter string) (from, rest string) { return cutPrefixed(filter, "from:") }
+func CutFrom(filter string) (from, rest string) { return CutWord(filter, "from:") }
 
-// cutPrefixed removes the words with a prefix from a filter, and returns the value of the last one.
-func cutPrefixed(filter, prefix string) (value, rest string) {
+// CutWord removes the words with a prefix from a filter, and returns the value of the last one; ""
+// if there is none.
+func CutWord(filter, prefix string) (value, rest string) {
 	var words []string
 	found := false
 	for _, word := range strings.Fields(filter) {
