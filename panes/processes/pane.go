@@ -88,6 +88,23 @@ func (p *Pane) SelectLog(id string) tea.Cmd {
 	return p.focusLog(true)
 }
 
+// ShowLine puts the cursor on a process and gives the keyboard to its log, at the line at an offset.
+// stream is stdout or stderr if they have separate logs, otherwise "". The matches of pattern are
+// marked.
+func (p *Pane) ShowLine(id, stream string, offset int64, pattern api.Pattern) tea.Cmd {
+	cmd := p.SelectLog(id)
+	if log := p.logs.shown(); log != nil && log.ID == id {
+		if log.Stream != stream {
+			log = logview.New(id, stream, api.KindProcess)
+			p.logs.show(log)
+		}
+		re, _ := pattern.Compile() // it was searched for
+		p.logs.search.pattern = pattern
+		log.GoTo(offset, pattern.Text, re)
+	}
+	return cmd
+}
+
 func (p *Pane) Selected() (api.Process, bool) { return p.table.Selected() }
 
 func (p *Pane) Scopes() []keymap.Scope {

@@ -26,6 +26,8 @@ type Request struct {
 	Delay  time.Duration // wait before the request
 	spans  []span
 	merged bool
+
+	toMatch bool // the line of the last match is shown then
 }
 
 type requestKind int
@@ -194,7 +196,7 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 	}
 	l.reader.pending, l.reader.err = nil, err
 	if err != nil {
-		if r.kind != askMore && r.kind != askBefore && l.reader.known {
+		if r.kind != askMore && r.kind != askBefore && (l.reader.known || r.toMatch) {
 			l.reader.jump = r
 		}
 		return true
@@ -224,6 +226,9 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 		l.window.spans = r.spans
 		l.view.top = rowPosition{offset: l.window.replace(a)}
 		l.window.last = l.window.end + a.left
+		if r.toMatch {
+			l.view.showLine(l.match.at)
+		}
 	}
 	l.reader.known = true
 	l.window.updateOldest()

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -425,4 +426,23 @@ func TestToggleTimesShowsTimesBeforeLines(t *testing.T) {
 	l.ToggleTimes()
 	l.ToggleWrap()
 	panestest.CompareRows(t, f.drawLog(t, l, 30, 4), plain)
+}
+
+func TestGoToShowsALineFarFromTheEnd(t *testing.T) {
+	f := &fakeLog{text: numberedLines(100_000)}
+	for name, first := range map[string]bool{"before the log is read": true, "after the log is read": false} {
+		l := New("1", "", api.KindProcess)
+		l.SetSize(80, 9)
+		if !first {
+			f.answerAll(t, l)
+		}
+		for _, line := range []string{"line 41234", "line 41236", "line 99"} {
+			l.GoTo(int64(strings.Index(f.text, line+"\n")), "", regexp.MustCompile("^"+line+"$"))
+			f.answerAll(t, l)
+			rows := f.drawLog(t, l, 80, 9)
+			if !slices.Contains(rows, line) || l.Following() {
+				t.Errorf("%s: %s is not shown: %q", name, line, rows)
+			}
+		}
+	}
 }

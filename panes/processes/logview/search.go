@@ -28,6 +28,21 @@ func (l *Log) SetPattern(label string, re *regexp.Regexp) {
 // SearchText returns the pattern as the user typed it; "" if there is none.
 func (l *Log) SearchText() string { return l.match.label }
 
+// GoTo shows the line at an offset in the only log, and marks the matches of a pattern as SetPattern
+// does.
+func (l *Log) GoTo(offset int64, label string, re *regexp.Regexp) {
+	l.SetPattern(label, re)
+	l.match.at = offset
+	l.view.pauseFollowing()
+	if l.window.findLine(0, offset) != nil {
+		l.view.showLine(offset)
+		return
+	}
+	spans := slices.Clone(l.window.spans)
+	spans[0].to = offset
+	l.reader.jump = &Request{kind: askAround, spans: spans, toMatch: true}
+}
+
 // A SavedView is a position in a log to return to.
 type SavedView struct {
 	Following bool
