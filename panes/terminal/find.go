@@ -77,15 +77,7 @@ func (f *finder) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 	in.ID = f.id()
 	ctx, serial := f.startSearch()
 	return panes.Call(ctx, f.env, func(ctx context.Context, e panes.Engine) (found api.SessionFindOutput, err error) {
-		step := in
-		for range n {
-			out, err := api.SessionFind.Call(ctx, e, step)
-			if err != nil || out.Match == nil {
-				return found, err
-			}
-			found, step.From = out, out.Match.From
-		}
-		return found, nil
+		return findNth(ctx, e, in, n)
 	}, func(found api.SessionFindOutput, err error) tea.Cmd {
 		switch {
 		case !f.endSearch(serial), !f.scroll.Active():
@@ -95,6 +87,45 @@ func (f *finder) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 		}
 		return f.showMatch(in, found)
 	})
+}
+
+// findNth returns the n-th match from a place, or the last one if there are fewer.
+func findNth(ctx context.Context, e api.Engine, in api.SessionFindInput, n int) (found api.SessionFindOutput, err error) {
+	for range n {
+		out, err := api.SessionFind.Call(ctx, e, in)
+		if err != nil || out.Match == nil {
+			return found, err
+		}
+		found, in.From = out, out.Match.From
+	}
+	return found, nil
+}
+
+// ShowLine goes to a line of the scrollback in scroll mode: the n-th match of line, counted from the
+// end. The matches of mark are marked, and the keys for the next match go to them. If there is no such
+// line, ShowLine calls missing.
+func (p *Pane) ShowLine(line api.Pattern, n int, mark api.Pattern, missing func() tea.Cmd) tea.Cmd {
+	return p.env.Await(panes.Pending{
+		Ready: func() bool { return p.State().Known || p.FinalState() != nil || p.Err() != nil },
+		Then:  func() tea.Cmd { return p.find.showLine(line, n, mark, missing) },
+	})
+}
+
+func (f *finder) showLine(line api.Pattern, n int, mark api.Pattern, missing func() tea.Cmd) tea.Cmd {
+	in := api.SessionFindInput{ID: f.id(), Pattern: line, From: api.Place{Line: math.MaxInt64}, Backward: true}
+	return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (api.SessionFindOutput, error) {
+		return findNth(ctx, e, in, n)
+	}, panes.ReportErrors(f.env.Say, func(found api.SessionFindOutput) tea.Cmd {
+		if f.scroll.Start(); found.Match == nil || found.Total-found.Number != n-1 || !f.scroll.Active() {
+			f.scroll.Stop()
+			return missing()
+		}
+		re, _ := mark.Compile() // it was searched for
+		f.last.pattern, f.last.backward = mark, true
+		f.scroll.matches = matches{pattern: re}
+		f.scroll.GoTo(found.Match.From)
+		return nil
+	}))
 }
 
 // maxSteps limits how many matches one key may skip.
