@@ -8,6 +8,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/outputs"
 	"tandem/panes/web"
 )
 
@@ -93,10 +94,12 @@ func (m *model) detach() tea.Cmd {
 
 // listActions returns the dashboard's own actions; each view adds its own.
 func (m *model) listActions() panes.Actions {
+	lines := &lineViewer{m.env, m.sessions, m.processes, m.setView}
 	all := panes.Actions{
 		keymap.ProcessNew:     m.form.showStart,
 		keymap.SessionNewTree: m.form.showTree,
 		keymap.HistoryInsert:  m.history.OpenRecall,
+		keymap.OutputSearch:   outputs.New(outputs.Options{Env: m.env, ShowLine: lines.showLine, ShowLog: lines.showLog}).Show,
 		keymap.PasteBuffer:    m.clip.pasteLast,
 
 		keymap.QuestionOpen: func() tea.Cmd {
@@ -127,6 +130,9 @@ func (m *model) fetchViews() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, v := range m.views.all {
 		cmds = append(cmds, v.pane.Fetch())
+	}
+	if open, ok := m.dialog.open.(*outputs.Search); ok {
+		cmds = append(cmds, open.Fetch())
 	}
 	return tea.Batch(cmds...)
 }

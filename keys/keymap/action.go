@@ -131,6 +131,16 @@ const (
 	HistoryOlder Action = "history.older"
 	HistoryNewer Action = "history.newer"
 
+	OutputSearch Action = "output.search"
+	OutputsLeave Action = "output.leave"
+	LinesFocus   Action = "lines.focus"
+	LinesBack    Action = "lines.back"
+	LinesClose   Action = "lines.close"
+	LinesPattern Action = "lines.pattern"
+	LinesOutput  Action = "lines.output"
+	LinesInsert  Action = "lines.insert"
+	LinesCopy    Action = "lines.copy"
+
 	PreviewDown     Action = "preview.down"
 	PreviewUp       Action = "preview.up"
 	PreviewPageDown Action = "preview.pagedown"
@@ -213,6 +223,8 @@ const (
 	ScopePicker   Scope = "picker"   // a list narrowed by typing
 	ScopeForm     Scope = "form"     // several lines of text
 	ScopeRecall   Scope = "recall"   // the line to search the history
+	ScopeOutputs  Scope = "output"   // the line to search all output
+	ScopeLines    Scope = "lines"    // the lines found there
 
 	ScopeInterrupted Scope = "interrupted" // a session that a reboot or crash ended
 )
@@ -249,6 +261,8 @@ func listScopes() []scopeInfo {
 		{ScopeDialog, "Question", nil},
 		{ScopeForm, "Form", nil},
 		{ScopeRecall, "Search of the history", global},
+		{ScopeOutputs, "Search of all output", nil},
+		{ScopeLines, "Lines found in all output", nil},
 	}...)
 }
 

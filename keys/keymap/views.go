@@ -165,7 +165,7 @@ func listViewKeys() []Definition {
 			{Action: ProcessKill, Keys: keyList("X"), Label: "kill", Help: "kill the process at once; asks first", Also: "sigkill force terminate"},
 			{Action: ProcessSignal, Keys: keyList("s"), Label: "signal", Help: "send the process a signal", Also: "sighup sigint sigusr1"},
 			{Action: ProcessKeepAlive, Keys: keyList("a"), Label: "keep alive", Help: "toggle keep-alive: restart the process whenever it exits", Also: "autorestart always supervise"},
-			{Action: Mark, Keys: keyList("space", "history space", "files space"), Label: "mark", Rank: 6, Help: "mark the row; actions apply to all marked rows"},
+			{Action: Mark, Keys: keyList("space", "history space", "files space", "lines space"), Label: "mark", Rank: 6, Help: "mark the row; actions apply to all marked rows"},
 			{Action: ProcessFold, Keys: keyList("f"), Label: "fold", Help: "fold or unfold the project"},
 			{Action: ProcessCharts, Keys: keyList("i"), Label: "charts", Help: "show or hide charts of CPU and memory", Also: "graphs monitor usage"},
 			{Action: ProcessSearch, Keys: keyList("ctrl+f"), Help: "search the log of the process"},

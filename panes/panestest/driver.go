@@ -91,6 +91,9 @@ func (d *Driver) update(msg tea.Msg) {
 	}
 	d.Run(d.env.RunPending())
 	d.Run(d.pane.Fetch())
+	if open, ok := d.env.Shown.(interface{ Fetch() tea.Cmd }); ok {
+		d.Run(open.Fetch())
+	}
 	for len(d.held) > 0 && d.env.Pending == nil {
 		first := d.held[0]
 		d.held = d.held[1:]

@@ -246,6 +246,10 @@ var layers = map[string]layer{
 		[]string{"panes", "panes/kit/dialog", "engine/base/cellwidth", "engine/api", "keys", "keys/keymap", "engine/base/sleep", "engine/base/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
 		"a pane like panes/processes",
 	},
+	"panes/outputs": {
+		[]string{"panes", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/base/sleep", "engine/base/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/processes/logview", "panes/states"},
+		"a pane like panes/processes, with the log of a process as there",
+	},
 	"panes/files": {
 		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/config/settings", "persist/datadir", "engine/base/sleep", "engine/base/units", "engine/base/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
