@@ -158,8 +158,8 @@ func (s *Search) emptyPage(w int) *look.Page {
 		page.Title = "Searching…"
 	case s.lines.re != nil:
 		page.Title = "No line found"
-		if !s.regexp && s.field.Text() != "" {
-			about = []string{"The pattern is plain text; alt+r makes it a regular expression."}
+		if toggle := s.o.Env.Bindings().OwnKeys(keymap.ScopeOutputs, "", "alt+r").Key; !s.regexp && toggle != "" {
+			about = []string{"The pattern is plain text; " + toggle + " makes it a regular expression."}
 		}
 	case len(s.o.Env.News().Processes) == 0:
 		page.Title = "Nothing has been printed yet"
