@@ -19,7 +19,7 @@ func operations() []api.Entry {
 		api.SessionFind.Name, api.SessionText.Name, api.SessionInsert.Name, api.SessionKeyboard.Name,
 		api.ProcessStart.Name, api.ProcessGet.Name, api.ProcessList.Name, api.ProcessLog.Name, api.ProcessStop.Name,
 		api.ProcessRestart.Name, api.ProcessRemove.Name,
-		api.HistorySearch.Name, api.RequestList.Name, api.RequestAnswer.Name,
+		api.HistorySearch.Name, api.OutputSearch.Name, api.RequestList.Name, api.RequestAnswer.Name,
 		api.AgentSeen.Name, api.MachineList.Name, api.MachineConnect.Name, api.LayoutGet.Name,
 	} {
 		wanted[name] = true

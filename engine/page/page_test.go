@@ -233,6 +233,8 @@ func TestDeviceIsLimitedToItsGrant(t *testing.T) {
 		{link, "/call/session.kill", `{"id":"` + own + `"}`, 403},
 		{link, "/call/process.list", `{}`, 403},
 		{link, "/call/history.search", `{}`, 403},
+		{link, "/call/output.search", `{"text":"x"}`, 403},
+		{link, "/call/output.search", `{"id":"` + own + `","text":"x"}`, 403},
 		{link, "/call/engine.info", `{}`, 403},
 	}
 	for _, test := range tests {
@@ -260,7 +262,7 @@ func TestReadOnlyPageAllowsNoChanges(t *testing.T) {
 }
 
 func TestPageOperationsExistInTheAPI(t *testing.T) {
-	if n := len(operations()); n != 24 {
+	if n := len(operations()); n != 25 {
 		t.Errorf("%d operations", n)
 	}
 }

@@ -51,7 +51,7 @@ func byKeyboard(m *machine, t *testing.T) {
 
 	// Tab and enter open each view; tab and the arrow keys reach everything in it.
 	p.script(`document.activeElement.blur()`)
-	for _, view := range []string{"processes", "history", "requests", "sessions"} {
+	for _, view := range []string{"processes", "history", "requests", "output", "sessions"} {
 		p.tabTo("#tab-" + view)
 		p.keys("\r")
 		p.until(`document.querySelector('#tab-` + view + `').getAttribute('aria-current') === 'page'`)
@@ -153,7 +153,7 @@ func readable(m *machine, t *testing.T) {
 		p.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}}))
-		for _, view := range []string{"sessions", "processes", "history", "requests"} {
+		for _, view := range []string{"sessions", "processes", "history", "requests", "output"} {
 			p.click("#tab-" + view)
 			switch view {
 			case "processes":
@@ -161,6 +161,10 @@ func readable(m *machine, t *testing.T) {
 				p.until(`document.querySelector('.log').textContent.includes('listening')`)
 			case "history":
 				p.until(`document.querySelector('.commands li')`)
+			case "output":
+				p.do(chromedp.SendKeys(chromedp.CSS(".output input[type=search]"), "listening"))
+				p.until(`document.querySelector('.found summary mark')`)
+				p.script(`document.querySelector('.found summary').click()`)
 			}
 			p.measure(scheme + " " + view)
 		}

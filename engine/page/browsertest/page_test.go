@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/renameio/v2"
 
 	"tandem/engine/api"
@@ -43,6 +44,7 @@ func TestPageWorksInABrowser(t *testing.T) {
 		{"StartedAgainAtOnce", startedAgainAtOnce},
 		{"RedrawnLines", redrawnLines},
 		{"History", history},
+		{"OutputSearch", outputSearch},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
 		{"Requests", requests},
 		{"ALongRequest", aLongRequest},
@@ -333,6 +335,42 @@ func history(m *machine, t *testing.T) {
 		t.Errorf("a line was typed:\n%s", screen)
 	}
 	p.quiet("Failed to load resource") // the refusal
+}
+
+func outputSearch(m *machine, t *testing.T) {
+	m.run("start", "--name", "noisy", "--", "sh", "-c", `seq -f 'row %g' 1 150; echo '<b>needle</b> A'; printf '\033[31mneedle\033[0m b\n'; exit 3`)
+	m.run("wait", "noisy")
+	p := m.paired(t, m.link())
+	p.until(rowOf("shop"))
+	p.click("#tab-output")
+	p.until(`document.activeElement.matches('.output input[type=search]')`)
+	p.keys("needle")
+	p.until(`document.querySelectorAll('.found summary').length === 2 && document.querySelectorAll('.found .group').length === 1`)
+	p.until(`[...document.querySelectorAll('.found summary')].map((e) => e.textContent).join('|') === 'needle b|<b>needle</b> A'`)
+	p.until(`document.querySelector('.found summary mark').textContent === 'needle'`)
+	p.until(`/exit 3 · you · /.test(document.querySelector('.found .about').textContent)`)
+	// The lines around one, by keyboard.
+	p.keys("\r" + kb.ArrowDown + "\r")
+	p.until(`document.querySelector('.found details[open] pre').textContent.startsWith('row 148\nrow 149\nrow 150\n<b>needle</b> A\n')`)
+	p.click(".found .group .link")
+	p.until(`document.querySelector('.detail h2').textContent === 'noisy'`)
+	// A mistake leaves the lines; the page continues a search only when asked to.
+	p.click("#tab-output")
+	p.click(".output input[type=checkbox]")
+	p.do(chromedp.SendKeys(chromedp.CSS(".output input[type=search]"), "("))
+	p.until(`document.querySelector('.output .hint').textContent.includes('missing closing )')`)
+	p.until(`document.querySelectorAll('.found summary').length === 2`)
+	p.script(`document.querySelector('.output input[type=search]').value = ''`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".output input[type=search]"), "^row [0-9]+$"))
+	p.until(`document.querySelectorAll('.found summary').length === 100`)
+	p.until(`document.querySelector('.found summary').textContent === 'row 150'`)
+	p.click(".output .tools:last-child button")
+	p.until(`document.querySelectorAll('.found summary').length === 150 && document.querySelector('.output .hint').textContent === '150 lines'`)
+	p.script(`document.querySelector('.output input[type=search]').value = ''`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".output input[type=search]"), "no such text"))
+	p.until(`document.querySelector('.output .hint').textContent === 'No line found'`)
+	m.run("rm", "noisy")
+	p.quiet("Failed to load resource") // the mistake
 }
 
 func itIsFollowedThroughAKill(m *machine, t *testing.T) {

@@ -8,6 +8,7 @@ import { Processes } from './processes.js';
 import { History } from './history.js';
 import { Requests } from './requests.js';
 import { Machines } from './machines.js';
+import { Output } from './output.js';
 import { KeyBar } from './keybar.js';
 import { swipe } from './touch.js';
 import { keepPlace, lastPlace } from './place.js';
@@ -63,7 +64,7 @@ export class App {
     this.store.addEventListener('revoked', () => this.onRevoked());
     this.store.addEventListener('notice', (e) => say(e.detail));
     const link = Boolean(this.me.session);
-    this.views = link ? [new Sessions(this)] : [new Sessions(this), new Processes(this), new History(this), new Requests(this), new Machines(this)];
+    this.views = link ? [new Sessions(this)] : [new Sessions(this), new Processes(this), new History(this), new Requests(this), new Machines(this), new Output(this)];
     if (session && !link) this.view('sessions').chosen = session;
     if (process && !link) this.view('processes').chosen = process;
     this.main.replaceChildren(...this.views.map((v) => v.element));
@@ -90,7 +91,7 @@ export class App {
       this.tabs.set(id, { button: b, badge });
       return b;
     };
-    const names = ['sessions', 'processes', 'history', 'requests', 'machines'];
+    const names = ['sessions', 'processes', 'history', 'requests', 'machines', 'output'];
     this.nav = h('nav', { 'aria-label': text.views, hidden: link }, ...names.map((n) => tab(n, text[n])));
     this.machine = h('select', { 'aria-label': text.machine, hidden: true, onchange: () => this.connect(this.machine.value) });
     this.sheet = h('button', { type: 'button', className: 'quiet sheet', 'aria-label': text.sheet, 'aria-expanded': 'false', hidden: link, onclick: () => this.openSheet() }, icon('menu'));
@@ -188,7 +189,7 @@ export class App {
   // shortcut is the view that a key means everywhere.
   shortcut(e) {
     if (e.type !== 'keydown' || !e.altKey || e.ctrlKey || e.metaKey) return undefined;
-    return this.views[['Digit1', 'Digit2', 'Digit3', 'Digit4', 'Digit5'].indexOf(e.code)];
+    return this.views[['Digit1', 'Digit2', 'Digit3', 'Digit4', 'Digit5', 'Digit6'].indexOf(e.code)];
   }
 
   // go shows a view and gives it the keyboard. From a terminal, which keeps the tab key for its

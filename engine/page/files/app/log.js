@@ -14,7 +14,7 @@ const control = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
 const widest = 4096; // cells that a cursor movement reaches
 
 // shown returns the text that a terminal shows for a line.
-function shown(line) {
+export function shown(line) {
   line = line.replace(/\r+$/, '');
   if (!control.test(line)) return line;
   const cells = [];

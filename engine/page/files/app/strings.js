@@ -1,6 +1,6 @@
 // Every text that the page shows.
 export const text = {
-  sessions: 'Sessions', processes: 'Processes', history: 'History', requests: 'Requests', machines: 'Machines',
+  sessions: 'Sessions', processes: 'Processes', history: 'History', requests: 'Requests', machines: 'Machines', output: 'Search',
   views: 'Views', machine: 'Machine', thisMachine: 'this machine', settings: 'Settings',
 
   notPaired: 'This browser is not paired',
@@ -49,6 +49,9 @@ export const text = {
 
   searchHistory: 'Search commands', noHistory: 'No commands found.', insert: 'insert at the prompt', insertLines: 'Insert several lines at the prompt?', linesRun: 'This program may run each line as it arrives.', insertThem: 'insert',
   noPrompt: 'Open a session first.', failedWith: (code) => `exit ${code}`,
+
+  searchOutput: 'Search all output', aboutOutput: 'Finds what any session or process has printed, running or not, the newest first.', regexp: 'Regular expression',
+  lines: (n) => (n ? `${n} ${n === 1 ? 'line' : 'lines'}` : 'No line found'), searching: (left) => `searching, ${left} left`, more: 'Show more',
 
   noRequests: 'Nothing waits for your answer.', allow: 'Allow', deny: 'Deny',
   asks: (who, tool) => `${who} wants to call ${tool}`, expires: (when) => `refused at ${when} unless you answer`,
