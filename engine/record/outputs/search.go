@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/base/names"
 	"tandem/engine/base/panics"
 	"tandem/engine/record/logs"
 )
@@ -46,13 +47,15 @@ type Query struct {
 	wait    time.Duration // how long to search
 }
 
-// NewQuery checks an input. The error is an *api.Error with CodeInvalid.
+// NewQuery checks an input. The error is an *api.Error with CodeInvalid or CodeForbidden.
 func NewQuery(in api.OutputSearchInput) (*Query, error) {
 	switch {
 	case in.Text == "":
 		return nil, api.Errorf(api.CodeInvalid, "search output: no text given")
 	case min(in.Context, in.Limit, in.WaitMS) < 0:
 		return nil, api.Errorf(api.CodeInvalid, "search output: context, limit and wait_ms cannot be negative")
+	case in.Host != "": // the call of a user's program goes to that machine instead
+		return nil, api.Errorf(api.CodeForbidden, "search output on %s: this engine reaches other machines only for its user's programs", names.Shown(in.Host))
 	}
 	if err := (filter{in}).check(); err != nil {
 		return nil, err

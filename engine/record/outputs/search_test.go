@@ -108,6 +108,13 @@ func TestInvalidInputIsRejected(t *testing.T) {
 	}
 }
 
+// Otherwise a program that may not reach other machines would search this one in their place.
+func TestSearchOfAnotherMachineIsNotMadeHere(t *testing.T) {
+	if _, err := NewQuery(api.OutputSearchInput{Pattern: api.Pattern{Text: "x"}, Host: "box"}); !errors.Is(err, api.CodeForbidden) {
+		t.Error(err)
+	}
+}
+
 func TestContextRepeatsNoLine(t *testing.T) {
 	r := newRig(t)
 	r.add("p", 10, "a\nb\nx1\nc\nx2\nx3\nd\ne\nf\n")
