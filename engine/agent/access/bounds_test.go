@@ -16,8 +16,9 @@ import (
 )
 
 // fleet.list with rows returns what other machines run. Only the user may get it from this engine.
-// Other callers must ask each machine, which checks their access itself.
-func TestFleetRowsAreForItsUserOnly(t *testing.T) {
+// Other callers must ask each machine, which checks their access itself. output.search is for the user
+// and, because it leaves out what they may not read, for agents.
+func TestFleetRowsAndSearchesAreForItsUserOnly(t *testing.T) {
 	g := &Guard{KeeperPID: func() int { return 0 }}
 	m := server.NewMux(g.Check)
 	server.Handle(m, api.FleetList, func(_ context.Context, in api.FleetListInput) (api.FleetListOutput, error) {
@@ -25,6 +26,9 @@ func TestFleetRowsAreForItsUserOnly(t *testing.T) {
 			return api.FleetListOutput{}, errors.New("with rows")
 		}
 		return api.FleetListOutput{}, nil
+	})
+	server.Handle(m, api.OutputSearch, func(context.Context, api.OutputSearchInput) (api.OutputSearchOutput, error) {
+		return api.OutputSearchOutput{}, errors.New("served")
 	})
 	l, err := net.Listen("unix", filepath.Join(socketDir(t), "s"))
 	if err != nil {
@@ -44,28 +48,30 @@ func TestFleetRowsAreForItsUserOnly(t *testing.T) {
 		"who operates here by the fleet": {origin: api.Origin{From: "ann", Person: "ann", Role: api.RoleOperate}},
 		"who is admin here by the fleet": {origin: api.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}, rows: true},
 	} {
-		near, far := net.Pipe()
-		if err := m.Receive(far, c.origin); err != nil {
-			t.Fatal(err)
+		for operation, served := range map[string]bool{api.FleetList.Name: c.rows, api.OutputSearch.Name: c.rows || c.owner != ""} {
+			near, far := net.Pipe()
+			if err := m.Receive(far, c.origin); err != nil {
+				t.Fatal(err)
+			}
+			r, err := http.NewRequest(http.MethodPost, "http://tandem/v1/"+operation, strings.NewReader(map[string]string{api.FleetList.Name: `{"rows":true}`, api.OutputSearch.Name: `{"text":"x"}`}[operation]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.owner != "" {
+				r.Header.Set(api.OwnerHeader, c.owner)
+			}
+			if err := r.Write(near); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(near), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := answer.StatusCode == http.StatusInternalServerError; got != served {
+				t.Errorf("%s calls %s: status %d", name, operation, answer.StatusCode)
+			}
+			near.Close()
 		}
-		r, err := http.NewRequest(http.MethodPost, "http://tandem/v1/"+api.FleetList.Name, strings.NewReader(`{"rows":true}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.owner != "" {
-			r.Header.Set(api.OwnerHeader, c.owner)
-		}
-		if err := r.Write(near); err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.ReadResponse(bufio.NewReader(near), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := answer.StatusCode != http.StatusOK; got != c.rows {
-			t.Errorf("%s gets rows: %v", name, got)
-		}
-		near.Close()
 	}
 }
 
