@@ -1,4 +1,4 @@
-// Package priority runs work that takes all processors without delaying anything else.
+// Package priority runs work on all processors without delaying anything else.
 package priority
 
 import (
@@ -12,11 +12,11 @@ import (
 // niceness is the nice value of threads of low priority, unless the process has a higher one.
 const niceness = 5
 
-// RunLow runs f on a thread of low priority, and returns when f has returned.
+// RunLow runs f on a thread of low priority, and returns once f has returned.
 //
-// A goroutine that is ready waits until one of GOMAXPROCS goroutines pauses, up to 10 ms, whatever
-// the priority of their threads. A program that calls RunLow n times at once must therefore have a
-// GOMAXPROCS larger by n; then the system decides which threads run.
+// Go runs GOMAXPROCS goroutines at a time, up to 10 ms each, whatever the priority of their threads.
+// A program with up to n calls of RunLow at a time must therefore raise GOMAXPROCS by n, so the
+// system decides between the threads.
 func RunLow(f func()) {
 	var thread panics.Group
 	thread.Start(func() {
