@@ -48,7 +48,7 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, Errorf(CodeInvalid, "search: %v", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, Errorf(CodeInvalid, "search: %v", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1))
 	}
 	return re, nil
 }
