@@ -54,6 +54,10 @@ type Options struct {
 	// End returns the committed end of a ptylog.Log, which allocates space ahead. If End is nil,
 	// the log ends with the file.
 	End func() int64
+
+	// Open opens the file at a path with the flags of os.OpenFile. If Open is nil, the file is on
+	// disk and must be a regular one.
+	Open func(path string, flag int) (*os.File, error)
 }
 
 // Open opens the log at path, which must exist.
@@ -66,7 +70,10 @@ func open(path string, o Options, d sparse.Disk) (*File, error) {
 	if o.Limit > 0 {
 		mode = os.O_RDWR
 	}
-	f, err := openRegular(path, mode)
+	if o.Open == nil {
+		o.Open = openRegular
+	}
+	f, err := o.Open(path, mode)
 	if err != nil {
 		return nil, fmt.Errorf("open log %s: %w", path, err)
 	}

@@ -51,6 +51,10 @@ type Options struct {
 	// a crash, NULs before it count as output, and NULs after it as preallocated space. It is
 	// ignored if it is past the end of the file.
 	Committed int64
+
+	// Open opens the file at a path with the flags of os.OpenFile. If Open is nil, the file is on
+	// disk.
+	Open func(path string, flag int) (*os.File, error)
 }
 
 // Open opens the log at path, or creates it. After a crash, the log ends after its last byte that
@@ -60,7 +64,10 @@ func Open(path string, o Options) (*Log, error) {
 }
 
 func open(path string, o Options, d sparse.Disk) (*Log, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if o.Open == nil {
+		o.Open = func(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o600) }
+	}
+	f, err := o.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("open log %s: %w", path, store.Cause(err))
 	}

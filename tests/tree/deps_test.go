@@ -503,6 +503,7 @@ var layers = map[string]layer{
 	"persist/datadir":                 {nil, "all users of a file share its name"},
 	"persist/sparse":                  {nil, "file system features do not depend on the content of files"},
 	"persist/inputnotes":              {[]string{"persist/sparse"}, "notes of input do not depend on the terminal"},
+	"persist/memfile":                 {nil, "a file in memory does not depend on its content"},
 	"persist/ptylog":                  {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
 	"persist/linelog":                 {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
 	"persist/trust":                   {nil, "checking the owner and mode of a file does not depend on its purpose"},
