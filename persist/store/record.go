@@ -25,7 +25,6 @@ const SchemaVersion = 1
 
 const (
 	recordName = "record.json"
-	exitName   = "exit.json"
 	stdinName  = "stdin"
 
 	asideSuffix = ".bad" // of damaged files
@@ -117,6 +116,8 @@ type Terminal struct {
 	Interrupted *Interruption `json:"interrupted,omitempty"` // set if a reboot or crash ended it, until it has been restored
 	Typed       string        `json:"typed,omitempty"`       // command for the first prompt of its shell, to resume the former run
 	Typing      string        `json:"typing,omitempty"`      // TypingInsert or TypingRun as long as Typed has not been typed
+
+	Private bool `json:"private,omitempty"` // only savedPart of the record is on disk
 }
 
 // Supervision describes when a process is ready, how it is stopped, and whether it is restarted.
@@ -174,16 +175,6 @@ type Readiness struct {
 	HTTPHeaders map[string]string `json:"http_headers,omitempty"`
 }
 
-// Exit describes how a process ended. The keeper writes it as exit.json.
-type Exit struct {
-	Schema   int       `json:"schema"`
-	Identity Identity  `json:"identity"`
-	Code     *int      `json:"code"`             // nil if a signal killed the process or the status is unknown
-	Signal   string    `json:"signal,omitempty"` // "SIGKILL"
-	Unknown  bool      `json:"unknown,omitempty"`
-	ExitedAt time.Time `json:"exited_at"`
-}
-
 // Save writes a record durably, and creates the process's directory if needed. It sets the schema.
 func (s *Store) Save(r Record) error { return s.saveRecord(r, true) }
 
@@ -222,6 +213,7 @@ func (s *Store) encodeRecord(r Record) (path string, content []byte, err error) 
 	if path, err = s.pathOf(r.ID, recordName); err != nil {
 		return "", nil, err
 	}
+	r = r.savedPart()
 	r.Schema = SchemaVersion
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -465,36 +457,4 @@ func readBounded(path string) ([]byte, error) {
 		return nil, fmt.Errorf("larger than %d bytes", maxJSON)
 	}
 	return b, nil
-}
-
-// Exit reads the last exit of a process. ok is false if there is none. If an exit file has no
-// result, Exit returns an error, never an exit status.
-func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
-	path, err := s.pathOf(id, exitName)
-	if err != nil {
-		return Exit{}, false, err
-	}
-	b, err := readBounded(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Exit{}, false, nil
-	}
-	if err != nil {
-		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, Cause(err))
-	}
-	if e, err = decodeExit(b); err != nil {
-		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, err)
-	}
-	return e, true, nil
-}
-
-func decodeExit(b []byte) (Exit, error) {
-	var e Exit
-	if err := decodeSchema(b, &e); err != nil {
-		return Exit{}, err
-	}
-	// Missing fields must not be read as exit status 0.
-	if e.Code == nil && e.Signal == "" && !e.Unknown {
-		return Exit{}, errors.New("it has no code and no signal")
-	}
-	return e, nil
 }

@@ -131,8 +131,11 @@ func (s *Store) LogPath(r Record) string {
 }
 
 // MayHaveLog reports whether a process has a log, or might have one. The log is created before the
-// first child.
+// first child. The log of a private session may have been in the memory of an earlier engine.
 func (s *Store) MayHaveLog(r Record) bool {
+	if r.Private {
+		return true
+	}
 	_, err := os.Stat(s.LogPath(r))
 	return !errors.Is(err, fs.ErrNotExist)
 }
