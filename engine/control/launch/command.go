@@ -31,7 +31,7 @@ func (l *Launcher) commandFor(r store.Record, keeperPID int) (w launchCommand, e
 		w.argv, w.env = r.Argv, l.childEnv(r)
 		if r.TTY {
 			var set []string
-			w.argv, set = l.Keys().Inject(r.ID, r.Argv, w.env)
+			w.argv, set = l.Keys().Inject(r.ID, r.Argv, w.env, r.Private)
 			w.env = replaceEnv(w.env, set)
 		}
 		if r.Umask == "" || r.Umask == api.UmaskOf(strconv.Itoa(keeperPID)) {

@@ -6,9 +6,32 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/session/prompt"
 	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
+
+const privateVariable = "TANDEM_PRIVATE"
+
+// PrivateMark is in the environment of the programs of private sessions, as name=value.
+const PrivateMark = privateVariable + "=1"
+
+// setPrivacy marks the environment of a private session, and keeps its shells from writing a file of
+// their history. It undoes that for another session that is started from a private one.
+func setPrivacy(env map[string]string, private bool) {
+	_, was := env[privateVariable]
+	delete(env, privateVariable)
+	for name, value := range prompt.NoHistory() {
+		if private {
+			env[name] = value
+		} else if was && env[name] == value {
+			delete(env, name)
+		}
+	}
+	if private {
+		env[privateVariable] = "1"
+	}
+}
 
 // childEnv returns the complete environment of a record's child.
 func (l *Launcher) childEnv(r store.Record) []string {
@@ -30,6 +53,7 @@ func (l *Launcher) childEnv(r store.Record) []string {
 	for name, value := range r.Env {
 		env[name] = value
 	}
+	setPrivacy(env, r.Private)
 	env[proctree.IDVariable] = r.ID
 	env[proctree.DataDirVariable] = l.DataDir
 	pairs := make([]string, 0, len(env))

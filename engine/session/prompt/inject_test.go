@@ -45,7 +45,7 @@ func TestInjectKeepsTheShellsArguments(t *testing.T) {
 		{"dash -i", "dash -i", map[string]string{"ENV": "/d/env.sh", "TANDEM_SHELL_ENV": "/e"}},
 		{"python3 -q", "python3 -q", map[string]string{"PYTHONSTARTUP": "/d/startup.py", "TANDEM_SHELL_PYTHONSTARTUP": "/p"}},
 	} {
-		s, ok := Inject(strings.Fields(c.argv), env, "/d", "word")
+		s, ok := Inject(strings.Fields(c.argv), env, "/d", "word", false)
 		if !ok || strings.Join(s.Argv, " ") != c.want || s.Env[NonceVariable] != "word" {
 			t.Errorf("%s: %+v", c.argv, s)
 		}
@@ -55,8 +55,22 @@ func TestInjectKeepsTheShellsArguments(t *testing.T) {
 			}
 		}
 	}
-	if s, ok := Inject([]string{"vim"}, env, "/d", "word"); ok || s.Argv != nil {
+	if s, ok := Inject([]string{"vim"}, env, "/d", "word", false); ok || s.Argv != nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestPrivateShellsReadScriptsThatTurnTheHistoryFileOff(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for argv, want := range map[string]string{
+		"bash -i": "bash --rcfile /d/private.sh -i",
+		"zsh":     "zsh",
+		"fish":    "fish -C source '/d/marks.fish'; set -g fish_history ''",
+	} {
+		s, ok := Inject(strings.Fields(argv), none, "/d", "word", true)
+		if script := s.Env["TANDEM_SHELL_SCRIPT"]; !ok || strings.Join(s.Argv, " ") != want || argv == "zsh" && script != "/d/private.zsh" {
+			t.Errorf("%s: %+v", argv, s)
+		}
 	}
 }
 
@@ -85,7 +99,7 @@ func TestInstallWritesMissingAndChangedScripts(t *testing.T) {
 		}
 		return err
 	})
-	want := []string{"bash.sh", "env.sh", "marks.fish", "marks.zsh", "startup.py", "zsh/.zshenv"}
+	want := []string{"bash.sh", "env.sh", "marks.fish", "marks.zsh", "private.sh", "private.zsh", "startup.py", "zsh/.zshenv"}
 	if slices.Sort(names); err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
@@ -116,7 +130,7 @@ func TestInstallReplacesFilesOfAKilledInstall(t *testing.T) {
 func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	keys := Keys{}
-	argv, set := keys.Inject("1", []string{"bash"}, []string{"A=b"})
+	argv, set := keys.Inject("1", []string{"bash"}, []string{"A=b"}, false)
 	if len(argv) != 1 || len(set) != 0 {
 		t.Error(argv, set)
 	}

@@ -21,6 +21,9 @@ const (
 	fishName   = "marks.fish"
 	posixName  = "env.sh"
 	pythonFile = "startup.py"
+
+	privateBashName = "private.sh"
+	privateZshName  = "private.zsh"
 )
 
 // scriptFiles maps the embedded scripts to files.
@@ -31,6 +34,8 @@ var scriptFiles = [...]struct{ script, file string }{
 	{"marks.fish", fishName},
 	{"env.sh", posixName},
 	{"startup.py", pythonFile},
+	{"private.sh", privateBashName},
+	{"private.zsh", privateZshName},
 }
 
 // Install writes the scripts to dir and creates it if necessary. It replaces files atomically, and

@@ -75,14 +75,15 @@ func (k Keys) Secret(session string) string {
 }
 
 // Inject returns how to start a session's shell so that it marks its prompts: its arguments, and
-// the variables to set in env. For other programs, it returns argv unchanged.
-func (k Keys) Inject(session string, argv, env []string) (newArgv, set []string) {
+// the variables to set in env. For other programs, it returns argv unchanged. private is as in the
+// function Inject.
+func (k Keys) Inject(session string, argv, env []string, private bool) (newArgv, set []string) {
 	nonce := k.Nonce(session, argv)
 	if nonce == "" {
 		return argv, nil
 	}
 	known := api.Environ(env)
-	start, ok := Inject(argv, func(name string) (string, bool) { v, ok := known[name]; return v, ok }, k.dir, nonce)
+	start, ok := Inject(argv, func(name string) (string, bool) { v, ok := known[name]; return v, ok }, k.dir, nonce, private)
 	if !ok {
 		return argv, nil
 	}

@@ -92,7 +92,7 @@ func startShell(t *testing.T, c shellCase, dir, nonce string) *session {
 	}
 	s := &session{t: t, home: dir, gone: make(chan struct{})}
 	argv := c.argv
-	if start, ok := Inject(argv, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, scripts, nonce); ok {
+	if start, ok := Inject(argv, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, scripts, nonce, false); ok {
 		argv, s.nonce = start.Argv, nonce
 		for name, value := range start.Env {
 			env[name] = value
