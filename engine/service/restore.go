@@ -9,12 +9,13 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
+	"tandem/engine/service/startrules"
 	"tandem/engine/session/prompt"
 )
 
 // restoreSessions serves session.restore.
 func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInput) (out api.SessionRestoreOutput, err error) {
-	if err := cmp.Or(checkUmask(in.Umask), checkEnv(in.Environ)); err != nil {
+	if err := cmp.Or(startrules.CheckUmask(in.Umask), checkEnv(in.Environ)); err != nil {
 		return out, err
 	}
 	ids, err := s.interruptedIDs(ctx, in.IDs, in.All, in.RestoreID)

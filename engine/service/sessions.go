@@ -13,6 +13,7 @@ import (
 	"tandem/engine/control/supervise"
 	"tandem/engine/control/usage"
 	"tandem/engine/record/logs"
+	"tandem/engine/service/startrules"
 	"tandem/engine/session/terminal"
 	"tandem/engine/workspace/worktrees"
 	"tandem/keys"
@@ -197,7 +198,7 @@ func (s *Sessions) readScreen(ctx context.Context, in api.SessionScreenInput) (a
 }
 
 func (s *Sessions) resizeSession(ctx context.Context, in api.SessionResizeInput) (api.Empty, error) {
-	if err := checkSize(in.Cols, in.Rows); err != nil {
+	if err := startrules.CheckSize(in.Cols, in.Rows); err != nil {
 		return api.Empty{}, err
 	}
 	session, view, err := s.Control.OpenSession(ctx, in.ID)

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"tandem/engine/agent/access"
@@ -16,12 +14,10 @@ import (
 	"tandem/engine/base/sleep"
 	"tandem/engine/control/readiness"
 	"tandem/engine/control/supervise"
-	"tandem/engine/session/terminal"
+	"tandem/engine/service/startrules"
 	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
-
-const defaultCols, defaultRows = 80, 24
 
 // A Starter converts requests of clients to records, and starts programs from them.
 type Starter struct {
@@ -48,7 +44,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 	if r.Argv[0] == "" {
 		return none, api.Errorf(api.CodeInvalid, "start %s: the program's name is empty", kind)
 	}
-	if r.CWD, err = workingFolder(in.CWD); err != nil {
+	if r.CWD, err = startrules.Folder(in.CWD); err != nil {
 		return none, err
 	}
 	if r.Name = in.Name; r.Name == "" {
@@ -57,7 +53,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 	if err := api.Invalid(names.Check(r.Name)); err != nil {
 		return none, err
 	}
-	if r.Cols, r.Rows, err = startSize(in.Cols, in.Rows); err != nil {
+	if r.Cols, r.Rows, err = startrules.Size(in.Cols, in.Rows); err != nil {
 		return none, err
 	}
 	if in.Actor != "" {
@@ -67,7 +63,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is not a valid name", kind, names.Shown(r.Actor))
 	}
 	r.Env, r.Environ, r.Umask = in.Env, in.Environ, in.Umask
-	if err := checkUmask(in.Umask); err != nil {
+	if err := startrules.CheckUmask(in.Umask); err != nil {
 		return none, err
 	}
 	if err := checkEnv(in.Environ); err != nil {
@@ -122,7 +118,7 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
 	}
-	if err := setProject(&r, in.Project); err != nil {
+	if err := startrules.SetProject(&r, in.Project); err != nil {
 		return none, err
 	}
 	if r.After, err = supervise.DependenciesOf(in.After); err != nil {
@@ -134,33 +130,6 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 	}
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, maxLogLimit), in.Transient
 	return r, nil
-}
-
-func checkUmask(text string) error {
-	if text == "" {
-		return nil
-	}
-	if _, err := strconv.ParseUint(text, 8, 9); err != nil {
-		return api.Errorf(api.CodeInvalid, "umask %s: must be octal, 0000 to 0777", names.Shown(text))
-	}
-	return nil
-}
-
-func startSize(cols, rows int) (int, int, error) {
-	if cols == 0 {
-		cols = defaultCols
-	}
-	if rows == 0 {
-		rows = defaultRows
-	}
-	return cols, rows, checkSize(cols, rows)
-}
-
-func checkSize(cols, rows int) error {
-	if cols != terminal.ClampSide(cols) || rows != terminal.ClampSide(rows) {
-		return api.Errorf(api.CodeInvalid, "size %dx%d: both sides must be 1 to %d", cols, rows, terminal.MaxSide)
-	}
-	return nil
 }
 
 // setOwner records who requested a start. If an agent did, it becomes the owner; records of the
@@ -312,35 +281,5 @@ func (s *Starter) saveSandbox(r *store.Record, layers []*api.Sandbox) error {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	r.Sandboxed = true
-	return nil
-}
-
-const (
-	maxProjectPath = 4096 // bytes of a path
-	maxDigest      = 128  // bytes
-)
-
-// setProject records which entry of which project file a process belongs to.
-func setProject(r *store.Record, in *api.ProjectEntry) error {
-	if in == nil {
-		return nil
-	}
-	wrong := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "start process: project file %s: %s", names.Shown(in.File), why)
-	}
-	switch {
-	case !filepath.IsAbs(in.File):
-		return wrong("its path is not absolute")
-	case len(in.File) > maxProjectPath:
-		return wrong("its path is too long")
-	case names.Check(in.Name) != nil:
-		return wrong("the entry's name is not valid")
-	case in.Project != "" && names.CheckLabel(in.Project) != nil:
-		return wrong("the project's name is not valid")
-	case len(in.Digest) > maxDigest:
-		return wrong("the digest is too long")
-	}
-	entry := store.Project(*in)
-	r.Project = &entry
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/agent/access"
 	"tandem/engine/api"
+	"tandem/engine/service/startrules"
 	"tandem/engine/system/sandbox"
 	"tandem/persist/store"
 	"tandem/tests/needs"
@@ -125,10 +126,10 @@ func TestStartRejectsInvalidRequests(t *testing.T) {
 		{api.ProcessStartInput{ID: "ABCDEF012345"}, "is not 12 lower-case hex digits"},
 		{api.ProcessStartInput{After: []api.Dependency{{ID: "web", Condition: "someday"}}}, "someday"},
 		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.File = "tandem.yaml" })}, "its path is not absolute"},
-		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.File = "/" + strings.Repeat("x", maxProjectPath) })}, "its path is too long"},
+		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.File = "/" + strings.Repeat("x", 4096) })}, "its path is too long"},
 		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.Name = "" })}, "the entry's name is not valid"},
 		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.Project = "a\nb" })}, "the project's name is not valid"},
-		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.Digest = strings.Repeat("0", maxDigest+1) })}, "the digest is too long"},
+		{api.ProcessStartInput{Project: project(func(p *api.ProjectEntry) { p.Digest = strings.Repeat("0", 129) })}, "the digest is too long"},
 	} {
 		if c.want != "no command given" && c.in.Command == nil {
 			c.in.Command = []string{"server"}
@@ -292,7 +293,7 @@ func TestStartRejectsFoldersThatCannotBeEntered(t *testing.T) {
 	}
 	defer os.Chmod(closed, 0o700)
 	for path, why := range map[string]string{closed: "permission denied", closed + "/in": "permission denied", closed + "-none": "no such file or directory"} {
-		if _, err := workingFolder(path); !errors.Is(err, api.ReasonBadCWD) || err.Error() != "start in "+path+": "+why {
+		if _, err := startrules.Folder(path); !errors.Is(err, api.ReasonBadCWD) || err.Error() != "start in "+path+": "+why {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

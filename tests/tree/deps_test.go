@@ -367,8 +367,12 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/base/unixsocket"},
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
+	"engine/service/startrules": {
+		[]string{"engine/api", "engine/base/names", "engine/session/terminal", "persist/store"},
+		"a request to start a program is checked before anything is done for it",
+	},
 	"engine/service": {
-		[]string{"engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/control/usage", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/service/startrules", "engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/control/usage", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {
