@@ -46,6 +46,10 @@ type Logs struct {
 	// is nil, nothing is redacted.
 	Secret func(session string) string
 
+	// OpenInMemory opens the log of a private session, which is not on disk, with the flags of
+	// os.OpenFile.
+	OpenInMemory func(path string, flag int) (*os.File, error)
+
 	log     *slog.Logger
 	kick    chan struct{} // buffered, capacity 1: work for the goroutine
 	linger  time.Duration // lingerTime, except in tests

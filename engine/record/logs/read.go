@@ -45,6 +45,9 @@ type Source struct {
 	Session string
 	secret  string // nonce in the marks
 
+	Private bool // the log is in memory
+	open    func(path string, flag int) (*os.File, error)
+
 	Started time.Time        // start of the process
 	State   func() api.State // current state; safe for concurrent use and never blocks
 }
@@ -87,7 +90,7 @@ func (r *reader) Written() (time.Time, error) { return r.file.Written() }
 
 // openLog opens the log. If there is none yet, it returns nil without an error.
 func (p Source) openLog() (*reader, error) {
-	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
+	l, err := linelog.Open(p.Path, linelog.Options{End: p.End, Open: p.open})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, p.errDeleted()
 	}
@@ -111,8 +114,12 @@ func (p Source) errDeleted() error {
 	return nil
 }
 
-// withSecret returns p with the nonce of its session. Reads from it then redact the nonce.
+// withSecret returns p with the nonce of its session. Reads from it then redact the nonce. It also
+// makes the log of a private session readable.
 func (s *Logs) withSecret(p Source) Source {
+	if p.Private {
+		p.open = s.OpenInMemory
+	}
 	if s.Secret != nil && p.Session != "" {
 		p.secret = s.Secret(p.Session)
 	}

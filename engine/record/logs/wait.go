@@ -197,7 +197,7 @@ func (s *Logs) LastLines(p Source, n int) []string {
 	const maxLine = 4 << 10
 	p = s.withSecret(p)
 	for _, path := range p.paths() {
-		source := Source{Path: path, End: p.End, secret: p.secret}
+		source := Source{Path: path, End: p.End, secret: p.secret, open: p.open}
 		l, err := source.openLog()
 		if err != nil || l == nil {
 			continue
