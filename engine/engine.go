@@ -30,6 +30,7 @@ import (
 	"tandem/engine/remote/hosts"
 	"tandem/engine/remote/hosts/transport"
 	"tandem/engine/service"
+	"tandem/engine/service/startrules"
 	"tandem/engine/system/keeper"
 	"tandem/persist/datadir"
 	"tandem/persist/inotify"
@@ -102,6 +103,7 @@ type engine struct {
 	store      *store.Store
 	bootID     string
 	env        *service.Env
+	privacy    startrules.Privacy
 	files      *service.Files
 	layouts    *service.Layouts
 	arbiter    *approval.Arbiter
@@ -152,6 +154,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.env, err = service.NewEnv(data, log)
 	e.report("load environment", err)
 	h.Launcher.Env = e.env.All
+	e.privacy.SetFolders(o.History.Private)
 	e.layouts, err = service.NewLayouts(data)
 	e.report("load layouts", err)
 	e.report("shells start without prompt marks", h.Apply(o.Engine, o.Agents.Resume))

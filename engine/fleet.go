@@ -21,7 +21,9 @@ func (e *engine) newFleet() *fleet.Fleet {
 		Hello: transport.Hello{Version: e.o.Version, Protocol: api.Protocol, OldestProtocol: api.OldestProtocol, Agents: true},
 		Facts: facts, Log: e.log,
 		Events: func(ctx context.Context, send func(api.Event) error) error {
-			return e.host.Control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
+			return e.host.Control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, func(e api.Event) error {
+				return send(e.WithoutPrivate())
+			})
 		},
 		Notify: e.noteMachine,
 	}

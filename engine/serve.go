@@ -36,7 +36,8 @@ func (e *engine) newMux() *server.Mux {
 	}
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
-	starter := &service.Starter{Control: h.Control, Store: e.store, Env: e.env, Closed: h.Launcher.Closed, CgroupOf: h.CgroupOf, Shell: h.Shell}
+	starter := &service.Starter{Control: h.Control, Store: e.store, Env: e.env, Closed: h.Launcher.Closed, CgroupOf: h.CgroupOf, Shell: h.Shell, Privacy: &e.privacy}
+	h.Control.Private.MayUse, e.privacy.MayUse = guard.MayUsePrivate, guard.MayUsePrivate
 	trees := worktrees.Trees{Private: e.o.DataDir}
 	calls := store.NewLines(filepath.Join(e.o.DataDir, auditName))
 	calls.Flusher = &e.store.Flusher

@@ -63,6 +63,7 @@ func (e *engine) followSettings(ctx context.Context) {
 		if err == nil {
 			err = e.host.Apply(s.Engine, s.Agents.Resume)
 			e.host.History.Ignore(s.History.Ignore)
+			e.privacy.SetFolders(s.History.Private)
 			e.host.Control.ReapAfter(s.Agents.ReapAfter.Value())
 			e.setMachines(s)
 			e.fleet.Set(s.Fleet)

@@ -97,6 +97,9 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
+// IsCall reports whether a context is that of a request, rather than of the engine's own work.
+func IsCall(ctx context.Context) bool { return ctx.Value(callerKey{}) != nil }
+
 // WithCaller returns a context with a caller.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)

@@ -40,6 +40,28 @@ type Event struct {
 	Notice    string         `json:"notice,omitempty" jsonschema:"message to the user"`
 }
 
+// WithoutPrivate returns the event without what private sessions run and show.
+func (e Event) WithoutPrivate() Event {
+	hide := func(p Process) Process {
+		if p.IsPrivate() {
+			return p.WithoutContent()
+		}
+		return p
+	}
+	if e.Process != nil {
+		p := hide(*e.Process)
+		e.Process = &p
+	}
+	all := make([]Process, len(e.Processes))
+	for i, p := range e.Processes {
+		all[i] = hide(p)
+	}
+	if e.Processes != nil {
+		e.Processes = all
+	}
+	return e
+}
+
 // WatchInput selects the events sent by events.watch. It is passed in the query of the URL.
 type WatchInput struct {
 	// Lasting leaves out events about one-shot commands. There are many of them, and most have

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -159,6 +160,17 @@ type EngineOperationsOutput struct {
 	Operations []OperationFields `json:"operations" jsonschema:"in the order of the table"`
 }
 
+// CheckInput returns an error unless the engine knows an input field of an operation. An engine of an
+// older release ignores fields that it does not know.
+func (out EngineOperationsOutput) CheckInput(operation, field string) error {
+	for _, o := range out.Operations {
+		if o.Name == operation && slices.Contains(o.Input, field) {
+			return nil
+		}
+	}
+	return Errorf(CodeNotSupported, "call %s: the engine is of an older release without %s", operation, field)
+}
+
 // OperationFields lists the fields of an operation, as known to the engine's release.
 type OperationFields struct {
 	Name   string   `json:"name" jsonschema:"of the operation"`
@@ -198,6 +210,7 @@ type SessionStartInput struct {
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it: person, agent:NAME, or tandem for itself; default person" audit:"-"`
 	Lease   Lease             `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
+	Private bool              `json:"private,omitempty" jsonschema:"keep its screen, output, title, folder, command and input only in memory; only the user may ask for it"`
 	ID      string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 

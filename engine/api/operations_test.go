@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -148,5 +149,17 @@ func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
 			t.Errorf("%s.%s: JSON name %q, description %q", typ.Name(), f.Name, name, doc)
 		}
 		checkFields(t, f.Type, seen)
+	}
+}
+
+func TestUnknownInputOfAnOlderEngineIsAnError(t *testing.T) {
+	older := EngineOperationsOutput{Operations: []OperationFields{{Name: "session.start", Input: []string{"command"}}}}
+	if err := older.CheckInput("session.start", "command"); err != nil {
+		t.Error(err)
+	}
+	for operation, field := range map[string]string{"session.start": "private", "process.start": "command"} {
+		if err := older.CheckInput(operation, field); !errors.Is(err, CodeNotSupported) {
+			t.Errorf("%s of %s: %v", field, operation, err)
+		}
 	}
 }

@@ -83,6 +83,23 @@ func (p *Process) ShownName() string {
 	return p.Name
 }
 
+// IsPrivate reports whether the process is a private session.
+func (p *Process) IsPrivate() bool { return p.Terminal != nil && p.Terminal.Private }
+
+// WithoutContent returns the process without what it runs, where, and what it shows. Callers that may
+// not use a private session get this of it.
+func (p Process) WithoutContent() Process {
+	out := Process{
+		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, Actor: p.Actor, StartedAt: p.StartedAt,
+		ExitedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, ExitUnknown: p.ExitUnknown,
+		Revision: p.Revision, Argv: []string{},
+	}
+	if p.Terminal != nil {
+		out.Terminal = &Terminal{Cols: p.Terminal.Cols, Rows: p.Terminal.Rows, Private: p.Terminal.Private, Keyboard: p.Terminal.Keyboard}
+	}
+	return out
+}
+
 // A Condition is a state that a process must reach before a dependent process starts.
 type Condition string
 
@@ -177,6 +194,8 @@ type Terminal struct {
 	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"nobody has named this shell: its name is the shell's, perhaps with a number, and dashboards show what runs in it"`
 
 	Running string `json:"running,omitempty" jsonschema:"command that its shell runs, with secrets replaced by ***; empty at the prompt"`
+
+	Private bool `json:"private,omitempty" jsonschema:"its screen, output, title, folder, command and input are kept only in memory, and only the user may use it"`
 
 	Shell bool `json:"shell,omitempty" jsonschema:"whether its program is an interactive shell; programs left running in its background outlive the session"`
 

@@ -114,9 +114,12 @@ type ProcessStartInput struct {
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\"" audit:"-"`
 
-	TTY  bool `json:"tty,omitempty" jsonschema:"run it in a terminal, as a session"`
-	Cols int  `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
-	Rows int  `json:"rows,omitempty" jsonschema:"height of the terminal; default 24"`
+	TTY bool `json:"tty,omitempty" jsonschema:"run it in a terminal, as a session"`
+
+	Private bool `json:"private,omitempty" jsonschema:"with a terminal: keep its screen, output, title, folder, command and input only in memory; only the user may ask for it"`
+
+	Cols int `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
+	Rows int `json:"rows,omitempty" jsonschema:"height of the terminal; default 24"`
 
 	KeepAlive     bool       `json:"keep_alive,omitempty" jsonschema:"short for the restart policy always"`
 	Restart       *Restart   `json:"restart,omitempty" jsonschema:"restart policy after it exits by itself"`

@@ -100,6 +100,11 @@ func (in *SessionStartInput) subject() Subject {
 	return s
 }
 
+// IsPrivate reports whether the input asks for a private session. Then it is not recorded, except
+// for an agent, which may not ask for one.
+func (in *SessionStartInput) IsPrivate() bool { return in.Private }
+func (in *ProcessStartInput) IsPrivate() bool { return in.Private }
+
 // subject includes the command of the readiness check, which is run repeatedly.
 func (in *ProcessStartInput) subject() Subject {
 	s := commandSubject(in.Command, in.CWD, in.Env, in.Environ)

@@ -54,14 +54,15 @@ func (s *Approvals) DescribeSession(ctx context.Context, id string) (approval.Se
 	return approval.Session{ID: e.Rec.ID, Name: e.Rec.Name, Folder: folder}, true
 }
 
-// ReadsSecret reports whether a session's program reads a secret, such as a password. If the
+// ReadsSecret reports whether a session's program reads a secret, such as a password. All input of a
+// private session counts as secret. If the
 // session cannot be looked up, it returns true. It implements server.Mux.Secret.
 func (s *Approvals) ReadsSecret(ctx context.Context, id string) bool {
 	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 	if err != nil {
 		return !errors.Is(err, api.CodeNotFound)
 	}
-	return e.Session != nil && e.View.PID != 0 && e.Session.Shell().UpdateNeed() == prompt.NeedSecret
+	return e.Rec.Private || e.Session != nil && e.View.PID != 0 && e.Session.Shell().UpdateNeed() == prompt.NeedSecret
 }
 
 func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOutput, error) {

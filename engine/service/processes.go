@@ -65,7 +65,7 @@ func (s *Processes) startProcess(ctx context.Context, in api.ProcessStartInput) 
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
+	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", private: in.Private, lease: in.Lease, sandbox: in.Sandbox})
 }
 
 func (s *Processes) listProcesses(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {

@@ -18,6 +18,9 @@ func (s *Sessions) recordSession(ctx context.Context, in api.SessionRecordInput)
 	if err != nil {
 		return out, err
 	}
+	if view.IsPrivate() {
+		return out, api.Errorf(api.CodeForbidden, "record %s: it is a private session, and a recording would be a file", view.Name)
+	}
 	if in.Since == nil {
 		if out.Repaint, out.Start, err = session.Repaint(ctx); err != nil {
 			return out, err

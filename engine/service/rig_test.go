@@ -24,6 +24,7 @@ import (
 	"tandem/engine/control/usage"
 	"tandem/engine/record/history"
 	"tandem/engine/record/logs"
+	"tandem/engine/service/startrules"
 	"tandem/engine/session/terminal"
 	"tandem/engine/system/keeper"
 	"tandem/engine/system/proctree"
@@ -244,7 +245,7 @@ func newRig(t testing.TB) *rig {
 	texts, pipes := logs.New(log), new(PipeShells)
 	files := NewFiles(ctx, r.dir, nil, log)
 	t.Cleanup(files.Close)
-	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, CgroupOf: func(store.Record) string { return "" }, Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
+	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, CgroupOf: func(store.Record) string { return "" }, Privacy: new(startrules.Privacy), Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
 	r.procs = &Processes{
 		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Pipes: pipes, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },

@@ -60,7 +60,8 @@ func (s *Sessions) Handle(m *server.Mux) {
 func (s *Sessions) startSession(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
 	in.Env = s.Starter.Env.withClientVariables(ctx, in.Env)
 	if in.CWDOf != "" {
-		if folder, err := folderOf(ctx, s.Control, in.CWDOf); err == nil {
+		folder, private, err := folderOf(ctx, s.Control, in.CWDOf)
+		if in.Private = in.Private || private; err == nil {
 			in.CWD = folder
 		}
 	}
@@ -68,7 +69,7 @@ func (s *Sessions) startSession(ctx context.Context, in api.SessionStartInput) (
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
+	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", private: in.Private, lease: in.Lease, sandbox: in.Sandbox})
 }
 
 func (s *Sessions) listSessions(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {

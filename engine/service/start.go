@@ -26,6 +26,7 @@ type Starter struct {
 	Env      *Env
 	Closed   []string                                 // directories closed to writes from every sandbox
 	CgroupOf func(store.Record) string                // returns the cgroup for a record's child, or ""
+	Privacy  *startrules.Privacy                      // of sessions
 	Shell    func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
 }
 
@@ -168,6 +169,9 @@ func (s *Starter) beginStart(ctx context.Context, r *store.Record, in request, u
 	if err := setOwner(ctx, r, in.lease); err != nil {
 		return none, err
 	}
+	if err := s.Privacy.Apply(ctx, r, startrules.Start{Private: in.private, Named: in.named, Sandbox: in.sandbox != nil}); err != nil {
+		return none, err
+	}
 	r.ID = cmp.Or(in.id, r.ID)
 	switch again, ok, err := s.claimID(ctx, *r, until); {
 	case err != nil:
@@ -197,6 +201,7 @@ func (s *Starter) releaseID(id string, why error) error {
 type request struct {
 	id      string // chosen by the client; "" for a new one
 	named   bool   // the name was chosen by the client
+	private bool   // the session is to be private
 	lease   api.Lease
 	sandbox *api.Sandbox
 }

@@ -18,16 +18,18 @@ func (s *Sessions) findText(ctx context.Context, in api.SessionFindInput) (api.S
 	return session.Find(ctx, in)
 }
 
-// folderOf returns the working directory of a session's foreground program.
-func folderOf(ctx context.Context, c *supervise.Control, id string) (string, error) {
+// folderOf returns the working directory of a session's foreground program, and whether the session
+// is private.
+func folderOf(ctx context.Context, c *supervise.Control, id string) (folder string, private bool, err error) {
 	s, view, err := c.OpenSession(ctx, id)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	if view.State.Ended() {
-		return "", errors.New("find folder: the session has exited")
+	if private = view.IsPrivate(); view.State.Ended() {
+		return "", private, errors.New("find folder: the session has exited")
 	}
-	return s.Folder(view.PID)
+	folder, err = s.Folder(view.PID)
+	return folder, private, err
 }
 
 // execCommand runs a command line in a session's shell, or in a shell without a terminal.

@@ -299,11 +299,11 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/service/startrules", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
-		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/system/keeper", "engine/control/launch", "engine/record/history", "engine/record/logs", "engine/base/names", "engine/control/observe", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/secrets", "engine/base/shell", "engine/control/supervise", "engine/session/terminal", "engine/screen/vt", "engine/screen/vt10x", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/base/panics", "persist/datadir", "engine/base/sleep"},
+		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/system/keeper", "engine/control/launch", "engine/record/history", "engine/record/logs", "engine/base/names", "engine/control/observe", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/secrets", "engine/base/shell", "engine/control/supervise", "engine/session/terminal", "engine/screen/vt", "engine/screen/vt10x", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/memfile", "persist/ptylog", "persist/store", "engine/base/panics", "persist/datadir", "engine/base/sleep"},
 		"what the control loop asks for does not depend on the services that clients call",
 	},
 	"engine/session/terminal/terminaltest": {
@@ -368,7 +368,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service/startrules": {
-		[]string{"engine/api", "engine/base/names", "engine/session/terminal", "persist/store"},
+		[]string{"engine/api", "engine/base/names", "engine/control/supervise", "engine/session/terminal", "persist/store"},
 		"a request to start a program is checked before anything is done for it",
 	},
 	"engine/service": {

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -94,6 +95,22 @@ func MayChange(ctx context.Context, view api.Process, doing string) error {
 		return nil
 	}
 	return terminal.ErrLocked(doing, view.Name)
+}
+
+// MayUsePrivate rejects the use of a private session called name by agents, by programs that they
+// started, and by callers over a fleet, whose calls are recorded. The engine's own work is allowed.
+func (g *Guard) MayUsePrivate(ctx context.Context, name string) error {
+	if !api.IsCall(ctx) {
+		return nil
+	}
+	if api.CallerOf(ctx).Origin.Person == "" {
+		err := g.checkUserOnly(ctx, "session.get")
+		if !errors.Is(err, api.CodeForbidden) {
+			return err
+		}
+	}
+	return api.Errorf(api.CodeForbidden, "use %s: it is a private session, which only the user may read, type into or change", name).
+		WithHint("use the dashboard, or a terminal that no agent started or typed into")
 }
 
 // isKeyboardLocked reports whether the user has locked the keyboard of a running session.

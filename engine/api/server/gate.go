@@ -205,7 +205,12 @@ func (m *Mux) newLine(ctx context.Context, c *call, at time.Time) line {
 	}
 	about := c.Subject(c.in)
 	secret := about.Command != "" && about.Session != "" && m.Secret != nil && m.Secret(ctx, about.Session)
-	e.Arguments, e.Process = m.Audit.Arguments(c.in, secret), about.Session
+	if p, ok := c.in.(interface{ IsPrivate() bool }); ok && p.IsPrivate() && !caller.Agent() {
+		secret = true
+	} else {
+		e.Arguments = m.Audit.Arguments(c.in, secret)
+	}
+	e.Process = about.Session
 	return line{entry: e, secret: secret, began: at}
 }
 

@@ -247,6 +247,28 @@ func TestAuditLineHidesTypedSecretsInArgumentsAndError(t *testing.T) {
 	}
 }
 
+// An agent may not ask for a private session, so its attempt is recorded as a whole.
+func TestAuditLineOfAPrivateStartHasNoContent(t *testing.T) {
+	for who, c := range map[string]struct {
+		origin  api.Origin
+		headers []string
+		has     bool
+	}{
+		"somebody in a fleet": {api.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}, nil, false},
+		"an agent":            {api.Origin{}, agentHeaders(api.Bounds{}), true},
+	} {
+		r := newGateRig(t)
+		Handle(r.m, api.SessionStart, func(context.Context, api.SessionStartInput) (api.Process, error) {
+			return api.Process{}, api.Errorf(api.CodeInvalid, "start xyzzy: no such program")
+		})
+		r.call("session.start", `{"private":true,"command":["xyzzy"],"cwd":"/xyzzy"}`, c.origin, c.headers...)
+		text, err := os.ReadFile(r.path)
+		if err != nil || len(text) == 0 || strings.Contains(string(text), "xyzzy") != c.has {
+			t.Errorf("%s: %v\n%s", who, err, text)
+		}
+	}
+}
+
 // BenchmarkGate measures calls of an agent and of a user, without the network.
 func BenchmarkGate(b *testing.B) {
 	for name, headers := range map[string][]string{"person": nil, "agent": agentHeaders(api.Bounds{ToolsOnly: true})} {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -185,6 +184,7 @@ func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervi
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, s supervise.Survey) {
 	for i, r := range records {
 		records[i].Name = names.Escape(r.Name) // of an earlier release
+		failLost(&records[i])
 		// An earlier engine may have been killed before it removed the cgroup. The new cgroup may
 		// be elsewhere, because it is below this engine's own, for example after a reboot.
 		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID
@@ -322,11 +322,12 @@ func guessRecord(c keeper.Child) store.Record {
 	}
 	r.TTY = c.TTY
 	proc := "/proc/" + strconv.Itoa(c.PID)
-	if line, err := os.ReadFile(filepath.Join(proc, "cmdline")); err == nil {
-		r.Argv = strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
-	}
-	if len(r.Argv) == 0 || r.Argv[0] == "" {
+	if r.Argv = commandLineOf(c.PID); r.Argv == nil {
 		r.Argv = []string{"unknown"}
+	}
+	if isMarkedPrivate(c.PID) {
+		r.Private, r.Name, r.Argv = true, supervise.PrivateName, nil
+		return r
 	}
 	if cwd, err := os.Readlink(filepath.Join(proc, "cwd")); err == nil {
 		r.CWD = cwd
@@ -338,6 +339,9 @@ func guessRecord(c keeper.Child) store.Record {
 // logSize returns the length of the log of an exited process. After a crash the file is longer than
 // its content, because space is allocated ahead. Opening and closing the log truncates it.
 func (h *Host) logSize(r store.Record) int64 {
+	if r.Private {
+		return 0 // it was in the memory of an earlier engine
+	}
 	path := h.store.LogPath(r)
 	info, err := os.Stat(path)
 	if err != nil {

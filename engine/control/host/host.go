@@ -65,6 +65,7 @@ type Host struct {
 	chunks   *sync.Pool
 	displays terminal.Displays // properties of the user's terminals
 	settings settings
+	private  privateSessions
 	unread   atomic.Pointer[unread]
 	sessions sync.WaitGroup
 }
@@ -81,6 +82,7 @@ func New(ctx context.Context, o Options) *Host {
 	if h.o.Inherited == nil {
 		h.o.Inherited = InheritedTerminals{}
 	}
+	h.Logs.OpenInMemory = h.private.files.Open
 	h.Logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
 	// Fill the channel, so that no screen is rebuilt yet: all clients wait for the engine to start.
 	for range cap(h.replays) {
@@ -198,7 +200,7 @@ func (h *Host) spawnSession(ctx context.Context, r store.Record, former store.Id
 		r.Argv, r.CWD = resume.Argv, cmp.Or(resume.CWD, r.CWD)
 	}
 	// The size must be on disk before the first output, or a replay would use the previous size.
-	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
+	if err := h.private.journalFor(r, h.store).AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
 		return supervise.Launch{}, err
 	}
@@ -252,6 +254,7 @@ func (h *Host) ForgetChild(id string) {
 func (h *Host) Remove(id string, durable bool) error {
 	h.Launcher.Release(id)
 	dir := h.store.Dir(id)
+	h.private.remove(id, filepath.Join(dir, store.LogName))
 	h.Logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
 	if durable {
 		return h.store.Remove(id)

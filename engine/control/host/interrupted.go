@@ -123,7 +123,7 @@ func (h *Host) RecordFolders(ctx context.Context) {
 func (h *Host) updateFolders(ctx context.Context) {
 	running := map[int]store.Record{}                  // by pid
 	_ = h.Control.Visit(ctx, func(e supervise.Entry) { // fails only if ctx ends
-		if e.Session != nil && e.Child.PID != 0 {
+		if e.Session != nil && e.Child.PID != 0 && !e.Rec.Private {
 			running[e.Child.PID] = e.Rec
 		}
 	})

@@ -23,6 +23,9 @@ func (h *Host) sessionLogLimit(own int64) int64 {
 }
 
 func (h *Host) openLog(r store.Record) (terminal.Log, error) {
+	if r.Private {
+		return h.private.openLog(h.store.LogPath(r), h.sessionLogLimit(r.LogLimit), r.Identity != nil)
+	}
 	sizes, err := h.store.ReadResizes(r.ID)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,10 @@ func (h *Host) openLog(r store.Record) (terminal.Log, error) {
 func (h *Host) adoptSession(r store.Record, c keeper.Child, master *os.File) supervise.Session {
 	id := supervise.IdentityOf(c)
 	r.Identity = &id
-	s := h.newSession(r, master, nil, screenStart{})
+	if r.Private { // its record does not say
+		r.Argv = commandLineOf(c.PID)
+	}
+	s := h.newSession(r, master, nil, screenStart{redraw: r.Private})
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
 		s.SetCWD(cwd)
 	}
@@ -56,6 +62,8 @@ func (h *Host) ReviveSession(r store.Record) *terminal.Session {
 type screenStart struct {
 	new   bool // with a new child
 	below bool // below what earlier children printed
+
+	redraw bool // by the program: nothing else knows what was on it
 }
 
 // newSession starts a session from a record. master is nil if no program is running. log is the log
@@ -81,13 +89,14 @@ func (h *Host) newSession(r store.Record, master *os.File, log terminal.Log, sta
 		Master:   master,
 		New:      start.new,
 		Below:    start.below,
+		Redraw:   start.redraw,
 		Cols:     r.Cols,
 		Rows:     r.Rows,
-		Journal:  h.store,
+		Journal:  h.private.journalFor(r, h.store),
 		Displays: &h.displays,
 		Replays:  h.replays,
 		Chunks:   h.chunks,
-		Log:      h.log,
+		Log:      loggerFor(r, h.log),
 		Ending:   h.Control.Context().Done(),
 	}, func() {
 		h.Agents.RemoveExited(r.ID)

@@ -12,6 +12,9 @@ import (
 
 // CommandRan implements terminal.Host: it adds a command run by a session's shell to the history.
 func (h *sessionHost) CommandRan(c prompt.Command) {
+	if h.record.Private {
+		return
+	}
 	h.host.History.RecordRun(histdb.Row{
 		Command: strings.Map(dropControl, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
 		ExitCode: c.ExitCode, Actor: c.Actor, From: c.From, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,

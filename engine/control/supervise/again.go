@@ -53,7 +53,9 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 // engine may have appended a number, or a client may have renamed the process, which increases the
 // revision.
 func (p *proc) isSameStart(r store.Record) bool {
-	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.CWD == r.CWD && maps.Equal(p.rec.Env, r.Env) &&
+	// The command of a private session is not in its record.
+	unknown := p.rec.Private && r.Private && len(p.rec.Argv) == 0
+	return (unknown || slices.Equal(p.rec.Argv, r.Argv) && p.rec.CWD == r.CWD && maps.Equal(p.rec.Env, r.Env)) &&
 		(p.rec.Revision > 0 || strings.HasPrefix(p.rec.Name, r.Name)) &&
 		p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
 }

@@ -184,6 +184,7 @@ type Control struct {
 	leases   leases
 	callers  callers
 	History  *history.History       // nil if no history is kept
+	Private  Private                // set before the first call
 	OnLeft   func(owner string)     // called with a client that disconnected; may block
 	Keeper   func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
 	done     chan struct{}

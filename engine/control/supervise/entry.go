@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/record/logs"
 	"tandem/engine/session/terminal"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 
@@ -41,6 +42,7 @@ func (e Entry) Source() logs.Source {
 		Path:    e.logPath,
 		Started: e.Rec.StartedAt,
 		State:   func() api.State { return e.shared.state.Load().(api.State) },
+		Private: e.Rec.Private,
 	}
 	if e.Rec.SplitLog {
 		s.ErrPath = filepath.Join(filepath.Dir(e.logPath), store.StderrName)
@@ -49,7 +51,7 @@ func (e Entry) Source() logs.Source {
 		s.Session = e.Rec.ID
 	}
 	if e.Session != nil {
-		s.End = func() int64 { return e.shared.bytesWritten(s.Path) }
+		s.End = func() int64 { return e.shared.bytesWritten(s) }
 		s.Opened = e.Session.LogOpened()
 	}
 	return s
@@ -60,6 +62,7 @@ func (e Entry) Source() logs.Source {
 type shared struct {
 	state atomic.Value               // an api.State; final states appear here once announced
 	live  atomic.Pointer[sharedLive] // nil without a terminal
+	bytes atomic.Int64               // written by a terminal that is closed
 }
 
 type sharedLive struct{ Session }
@@ -75,17 +78,20 @@ func (p *proc) updateShared() {
 	if p.live != nil {
 		p.shared.live.Store(&sharedLive{p.live})
 	} else {
+		p.shared.bytes.Store(p.lastFacts.Bytes)
 		p.shared.live.Store(nil)
 	}
 }
 
-// bytesWritten returns how many bytes a terminal has written to its log. path is the path of the
-// log.
-func (s *shared) bytesWritten(path string) int64 {
+// bytesWritten returns how many bytes a terminal has written to its log.
+func (s *shared) bytesWritten(log logs.Source) int64 {
 	if l := s.live.Load(); l != nil {
 		return l.Facts().Bytes
 	}
-	return logs.FileSize(path)
+	if log.Private {
+		return s.bytes.Load()
+	}
+	return logs.FileSize(log.Path)
 }
 
 // FindEntry finds an announced process by its id, its name or a unique prefix.
@@ -109,13 +115,20 @@ func (c *Control) EntryByID(ctx context.Context, id string) (Entry, error) {
 }
 
 func (c *Control) lookUpEntry(ctx context.Context, find func() (*proc, error)) (Entry, error) {
-	return askWithError(ctx, c, func() (Entry, error) {
+	e, err := askWithError(ctx, c, func() (Entry, error) {
 		p, err := find()
 		if err != nil {
 			return Entry{}, err
 		}
 		return p.makeEntry(), nil
 	})
+	if err == nil {
+		err = c.Private.check(ctx, e.Rec)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return e, nil
 }
 
 func errRemoved(id string) error {
@@ -141,7 +154,7 @@ type Measurable struct {
 
 // Measurables returns all announced processes, oldest first.
 func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
-	return Ask(ctx, c, func() []Measurable {
+	all, err := Ask(ctx, c, func() []Measurable {
 		all := c.reg.procs.listViews()
 		out := make([]Measurable, len(all))
 		for i, view := range all {
@@ -149,6 +162,11 @@ func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
 		}
 		return out
 	})
+	hide := c.Private.viewFilter(ctx)
+	for i := range all {
+		hide(&all[i].View)
+	}
+	return all, err
 }
 
 func MeasurableOf(r store.Record, view api.Process) Measurable {
@@ -184,7 +202,12 @@ func (c *Control) CountRunning() int {
 
 // ListProcesses returns all announced processes, oldest first.
 func (c *Control) ListProcesses(ctx context.Context) ([]api.Process, error) {
-	return Ask(ctx, c, c.reg.procs.listViews)
+	all, err := Ask(ctx, c, c.reg.procs.listViews)
+	hide := c.Private.viewFilter(ctx)
+	for i := range all {
+		hide(&all[i])
+	}
+	return all, err
 }
 
 // OpenSession returns the terminal of a session and its announced view. If the session has ended
@@ -211,9 +234,28 @@ func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session
 		if p.state().Ended() {
 			c.reg.screens.noteUse(p)
 		}
-		e.Session = p.live.(*terminal.Session)
+		e.Rec, e.Session = p.rec, p.live.(*terminal.Session)
 		e.Session.NoteUse()
 		return e, nil
 	})
-	return e.Session, e.View, err
+	if err == nil {
+		err = c.Private.check(ctx, e.Rec)
+	}
+	if err != nil {
+		return nil, api.Process{}, err
+	}
+	return e.Session, e.View, nil
+}
+
+// Terminals gives access to the terminals of the sessions in the table of a Control.
+type Terminals struct{ Of *Control }
+
+// Each calls f for each process that runs in a terminal, with its child and its session. The
+// control goroutine must have stopped.
+func (t Terminals) Each(f func(keeper.Child, Session)) {
+	for _, p := range t.Of.reg.procs {
+		if p.live != nil && p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
+			f(childOf(p.rec), p.live)
+		}
+	}
 }

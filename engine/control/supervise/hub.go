@@ -22,6 +22,8 @@ func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first f
 		c.reg.hub.Disconnect(s)
 		c.leases.removeWatch(owner)
 	})
+	filter, sendAll := c.Private.eventFilter(ctx), send
+	send = func(e api.Event) error { return sendAll(filter(e)) }
 	for {
 		select {
 		case e, ok := <-s.Events:

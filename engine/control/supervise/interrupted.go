@@ -83,7 +83,7 @@ func (f *Found) exited() Ending {
 // in f must be set already.
 func (a Aftermath) IsInterrupted(f *Found) bool {
 	r := f.Rec
-	if !r.TTY || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || r.Identity == nil || r.Interrupted != nil {
+	if !r.TTY || r.Private || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || r.Identity == nil || r.Interrupted != nil {
 		return false
 	}
 	if len(f.events) > 0 && f.events[0].kind != evMissing {

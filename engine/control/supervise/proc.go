@@ -58,6 +58,9 @@ func describeProcess(p *proc) api.Process {
 	if view.State == api.StateStopped || view.State == api.StateStopping {
 		view.EndedBy = r.EndedBy
 	}
+	if r.Private {
+		view.LogPath = "" // it is in memory
+	}
 	if r.SplitLog {
 		view.ErrorLogPath = filepath.Join(filepath.Dir(p.logPath), store.StderrName)
 	}
@@ -152,7 +155,7 @@ func (p *proc) currentView() api.Process {
 		Cols: f.Cols, Rows: f.Rows, Title: f.Title, Rang: f.Rang,
 		Notice: f.Notice, Notices: f.Notices, Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
 		Keyboard: p.rec.Keyboard, Open: p.rec.AdmitsSandboxed, Waiting: string(f.Waiting), ActiveAt: f.Active,
-		Shell: names.IsPlainShell(p.rec.Argv),
+		Shell: names.IsPlainShell(p.rec.Argv), Private: p.rec.Private,
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""
@@ -160,7 +163,9 @@ func (p *proc) currentView() api.Process {
 	if view.PID != 0 && view.Terminal.Shell && len(p.rec.Argv) > 0 && f.Running != "" {
 		view.Terminal.Running = f.Running
 	}
-	if view.Terminal.Shell && len(p.rec.Argv) > 0 {
+	if p.rec.Private {
+		view.Terminal.AutoNamed = suffixNumber(p.rec.Name, PrivateName) > 0
+	} else if view.Terminal.Shell && len(p.rec.Argv) > 0 {
 		view.Terminal.AutoNamed = suffixNumber(p.rec.Name, names.OfProgram(p.rec.Argv)) > 0
 	}
 	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed could not clear its progress

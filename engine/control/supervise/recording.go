@@ -24,7 +24,9 @@ func (p *proc) noteStart(h *history.History, e event) {
 }
 
 // isRecorded reports whether the process gets rows in the history.
-func (p *proc) isRecorded() bool { return !p.rec.TTY || !names.IsPlainShell(p.rec.Argv) }
+func (p *proc) isRecorded() bool {
+	return !p.rec.Private && (!p.rec.TTY || !names.IsPlainShell(p.rec.Argv))
+}
 
 // historyRow returns the history row of a run that has just begun.
 func (p *proc) historyRow(began time.Time) histdb.Row {

@@ -50,7 +50,9 @@ func (g *registry) insert(r store.Record, logPath string) *proc {
 // redactCommand replaces secrets in a command. It returns the command as arguments and as a command
 // line.
 func redactCommand(argv []string) (shown []string, line string) {
-	shown = secrets.RedactArgv(argv)
+	if shown = secrets.RedactArgv(argv); shown == nil { // not known: a private session of an earlier engine
+		shown = []string{}
+	}
 	return shown, shell.Quote(shown...)
 }
 

@@ -151,8 +151,12 @@ func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, er
 func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Process, error) {
 	w := c.newPending("")
 	e.reply, e.by = w.reply, q.By
+	find := func() (*proc, error) { return c.reg.procs.findIncludingNew(ctx, q.ID, q.Kinds...) }
+	if err := c.Private.checkFound(ctx, c, find); err != nil {
+		return api.Process{}, err
+	}
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.reg.procs.findIncludingNew(ctx, q.ID, q.Kinds...)
+		p, err := find()
 		if err == nil {
 			err = q.checkAllowed(p)
 		}
@@ -188,8 +192,12 @@ func (q Request) checkAllowed(p *proc) error {
 // which is answered once it is on disk, or send an answer itself.
 func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.newPending("")
+	find := func() (*proc, error) { return c.reg.procs.find(ctx, q.ID, q.Kinds...) }
+	if err := c.Private.checkFound(ctx, c, find); err != nil {
+		return api.Process{}, err
+	}
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.reg.procs.find(ctx, q.ID, q.Kinds...)
+		p, err := find()
 		if err == nil {
 			err = q.checkAllowed(p)
 		}
@@ -364,10 +372,13 @@ func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, e
 	return w.Wait(ctx)
 }
 
-// StopSome stops the processes for which wanted returns true, and returns those stopped. actor is
-// who stops them. The error joins the errors of the others.
+// StopSome stops the processes for which wanted returns true, except private sessions off limits to
+// the caller, and returns those stopped. actor is who stops them. The error joins the errors of the
+// others.
 func (c *Control) StopSome(ctx context.Context, actor, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
-	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(actor, signal, wanted) })
+	hidden := c.Private.hidesFrom(ctx)
+	mayStop := func(p api.Process) bool { return !(hidden && p.IsPrivate()) && wanted(p) }
+	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(actor, signal, mayStop) })
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func (p *proc) wasRestarting() bool {
 // giveUp removes a process whose first start failed. Clients waiting for the start get an error;
 // clients waiting for a stop succeed.
 func (s *starting) giveUp(p *proc, e event) {
-	s.reg.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	s.reg.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", p.loggedError(e.err))
 	// While removing is set, a restart of the process is rejected.
 	p.rec.State, p.rec.Error, p.removing = string(api.StateStopped), e.err.Error(), true
 	p.failStart(e.err)
@@ -271,7 +271,7 @@ func (s *starting) handleStartFailure(p *proc, e event) {
 		s.giveUp(p, e)
 		return
 	}
-	s.reg.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	s.reg.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", p.loggedError(e.err))
 	if p.rec.Desired == desiredStopped {
 		p.failStart(e.err)
 		s.reg.setState(p, api.StateStopped)
@@ -373,6 +373,10 @@ func (s *starting) restartRunning(p *proc, e event) {
 		e.answer(outcome{err: api.ErrEnding()})
 		return
 	}
+	if err := p.cannotRestart(); err != nil {
+		e.answer(outcome{err: err})
+		return
+	}
 	p.acceptRestart(e)
 	p.rec.Error, p.stop.restart = "", true
 	s.reg.setState(p, api.StateStopping)
@@ -381,7 +385,7 @@ func (s *starting) restartRunning(p *proc, e event) {
 
 // restartStopping turns a stop into a restart. Clients waiting for the stop get a conflict.
 func (s *starting) restartStopping(p *proc, e event) {
-	if s.reg.closing || p.removals != nil {
+	if s.reg.closing || p.removals != nil || p.cannotRestart() != nil {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
@@ -422,6 +426,9 @@ func (s *starting) restartEnded(p *proc, e event) {
 		return
 	case p.removing:
 		e.answer(outcome{err: api.Errorf(api.CodeConflict, "restart %s: it is being removed", p.rec.Name)})
+		return
+	case p.cannotRestart() != nil:
+		e.answer(outcome{err: p.cannotRestart()})
 		return
 	case p.state().Ended():
 		p.rec.Name = s.reg.procs.freeName(p.rec.Name)

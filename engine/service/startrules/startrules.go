@@ -1,5 +1,5 @@
 // Package startrules checks requests to start a program: the folder, the umask, the size of the
-// terminal, and the entry of a project file.
+// terminal, the entry of a project file, and the privacy of the session.
 package startrules
 
 import (

@@ -3,8 +3,10 @@ package terminal
 import (
 	"context"
 	"image"
+	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/base/sleep"
 	"tandem/engine/screen/styled"
 	"tandem/engine/screen/vt"
 	"tandem/engine/system/pty"
@@ -62,6 +64,24 @@ func (s *Session) isOver() bool {
 }
 
 func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
+
+// redrawPause is how long the terminal has another size, so that the program notices.
+const redrawPause = 200 * time.Millisecond
+
+// requestRedraw makes the program draw its screen: most do when the size of their terminal changes.
+// The screen keeps its size meanwhile. The lock must not be held.
+func (s *screen) requestRedraw() {
+	resize := func(by int) {
+		s.use(func() {
+			now := s.shape()
+			_ = pty.SetSize(s.o.Master, now.cols, max(now.rows+by, 1), now.cell()) // fails if the program has exited
+		})
+	}
+	resize(-1)
+	if sleep.For(s.ctx, redrawPause) == nil {
+		resize(0)
+	}
+}
 
 // A shape is the size and display of a terminal. A viewer decides it.
 type shape struct {

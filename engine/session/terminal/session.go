@@ -43,8 +43,8 @@ type Log interface {
 	Close() error
 }
 
-// A journal is the part of store.Store that a session uses. Tests have one in memory.
-type journal interface {
+// A Journal is the part of store.Store that a session uses.
+type Journal interface {
 	AppendResize(id string, r store.Resize) error
 	ReadResizes(id string) ([]store.Resize, error)
 	SaveCheckpoint(id string, c store.Checkpoint) error
@@ -75,10 +75,11 @@ type Options struct {
 	Master     *os.File // non-blocking; nil if the program has exited
 	Cols, Rows int      // used if the journal has no size
 	Displays   *Displays
-	Journal    journal
+	Journal    Journal
 	PID        int           // of the child; 0 if it has exited
 	New        bool          // the child is new: what the log contains is from earlier ones
 	Below      bool          // show the new child's output below their last screen
+	Redraw     bool          // ask the program to draw its screen, of which the log has nothing
 	Nonce      string        // for its shell's marks; "" if it makes none
 	Secret     string        // redacted in the readable log: Nonce, or that of a previous engine
 	Kind       prompt.Kind   // kind of interactive shell of the child
@@ -177,6 +178,9 @@ func (s *Session) run() {
 	if s.options.Master != nil {
 		s.reading.by = newReader(s)
 		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", s.reading.by.run))
+		if s.options.Redraw {
+			s.reading.Go(panics.Logged(s.options.Log, "redraw of a session", s.screen.requestRedraw))
+		}
 	}
 	for {
 		select {
