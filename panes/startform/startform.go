@@ -34,7 +34,7 @@ type Starter struct {
 // another machine it is machine:folder.
 func (s *Starter) AskProcess(folder string) {
 	f := newForm(s, folder)
-	f.show("Start a process", f.command, f.name, f.folder, f.environ, f.keepAlive, f.sandbox, f.more, f.restart, f.ready, f.terminal, f.worktree)
+	f.show("Start a process", f.command, f.name, f.folder, f.environ, f.keepAlive, f.sandbox, f.more, f.restart, f.ready, f.terminal, f.private, f.worktree)
 }
 
 // AskWorktree opens the form for a session in a new worktree of the repository in a folder.
@@ -53,7 +53,7 @@ type startForm struct {
 	session bool // the form starts a session in a new worktree
 
 	command, name, folder, environ, keepAlive, sandbox *form.Field
-	more, restart, ready, terminal, worktree           *form.Field
+	more, restart, ready, terminal, private, worktree  *form.Field
 }
 
 // newForm returns a form with all fields, filled in for a start in folder.
@@ -72,6 +72,7 @@ func newForm(s *Starter, folder string) *startForm {
 		restart:  &form.Field{Label: "restart", Note: "space switches; always: after a reboot too, unless it was stopped", Input: &form.Choice{Values: policies}},
 		ready:    &form.Field{Label: "ready when", Note: "port 8080, http://…, log REGEXP or command LINE; default: at once", Input: &field.Field{}},
 		terminal: &form.Field{Label: "terminal", Note: "space switches; with a terminal it is a session that you can type into", Input: form.NewYesNo()},
+		private:  &form.Field{Label: "private", Note: "space switches; a session in no file, and closed to agents", Input: form.NewYesNo()},
 		worktree: &form.Field{Label: "worktree", Note: "new branch and its starting point, such as fix main; default: none", Input: &field.Field{}},
 	}
 	f.folder.Set(folder)
@@ -185,7 +186,11 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	in := &w.process
 	*in = api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Name: f.name.Value(), CWD: folder,
-		KeepAlive: f.keepAlive.Value() == form.Yes, Actor: "person", TTY: f.terminal.Value() == form.Yes,
+		KeepAlive: f.keepAlive.Value() == form.Yes, Actor: "person", TTY: f.terminal.Value() == form.Yes, Private: f.private.Value() == form.Yes,
+	}
+	in.TTY = in.TTY || in.Private // only a session can be private
+	if in.Private && remote {     // an older release there would ignore it
+		return w, f.private, errors.New("only on this machine; elsewhere: tandem new --private --host")
 	}
 	if remote {
 		in.ID = api.OnMachine(machine, api.NewID())

@@ -150,6 +150,15 @@ func TestProcessFormUnfoldsMoreFields(t *testing.T) {
 	})
 }
 
+func TestProcessFormStartsPrivateSession(t *testing.T) {
+	r := askProcess(t, 80, 24)
+	r.Press("'serve", "up", "space", "down", "down", "down", "down", "space")
+	r.WaitText("closed to agents")
+	r.Press("enter")
+	r.waitStarted()
+	r.checkStart(t, api.ProcessStartInput{Command: []string{"serve"}, Env: map[string]string{}, TTY: true, Private: true})
+}
+
 func TestProcessFormRejectsKeepAliveWithAnotherPolicy(t *testing.T) {
 	r := askProcess(t, 80, 24)
 	r.Press("'serve", "down", "down", "down", "down", "space", "down", "down", "space", "down", "space", "enter")
@@ -166,7 +175,7 @@ func TestProcessFormFitsSmallTerminal(t *testing.T) {
 		r := askProcess(t, size[0], size[1])
 		r.Press("shift+tab", "space", "shift+tab")
 		r.WaitText("sandbox file")
-		for _, label := range []string{"more", "restart", "ready when", "terminal", "worktree", "command"} {
+		for _, label := range []string{"more", "restart", "ready when", "terminal", "private", "worktree", "command"} {
 			r.Press("tab")
 			r.WaitText(label)
 			r.CheckRows()
@@ -219,9 +228,11 @@ func TestProcessFormStartsOnOtherMachine(t *testing.T) {
 	r := newRig(t, 80, 24)
 	r.env.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box"}}}
 	r.starter.AskProcess("box:/srv")
-	r.Press("'serve", "up", "space", "down", "down", "down", "down", "'fix", "enter")
+	r.Press("'serve", "up", "space", "down", "down", "down", "down", "down", "'fix", "enter")
 	r.WaitText("worktree: the dashboard creates worktrees only on this machine")
-	r.Press("ctrl+u", "enter")
+	r.Press("ctrl+u", "up", "space", "enter")
+	r.WaitText("private: only on this machine")
+	r.Press("space", "enter")
 	r.waitStarted()
 	if machine, _ := api.MachineOf(r.asked.ID); machine != "box" || r.asked.CWD != "/srv" {
 		t.Errorf("started %+v", r.asked)
@@ -232,7 +243,7 @@ func TestProcessFormCreatesWorktreeAndRemovesItOnFailure(t *testing.T) {
 	repository := t.TempDir()
 	r := askProcess(t, 80, 24)
 	r.refuse = api.Errorf(api.CodeInvalid, "start make: no such program")
-	r.Press("'make", "tab", "tab", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "'fix", "enter")
+	r.Press("'make", "tab", "tab", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "down", "'fix", "enter")
 	r.WaitText("command: start make: no such program")
 	if len(r.added) != 1 || len(r.removed) != 1 || r.removed[0] != (api.WorktreeRemoveInput{Path: repository + ".worktrees/fix"}) {
 		t.Errorf("added %+v, removed %+v", r.added, r.removed)

@@ -267,6 +267,8 @@ func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 		return text.Itoa(p.Terminal.Progress.Percent) + " %", look.Info
 	case p.Terminal != nil && p.Terminal.Keyboard != "" && !p.State.Ended():
 		return "locked", look.Info // to agents' typing
+	case p.IsPrivate() && !p.State.Ended():
+		return "private", look.Info
 	}
 	return "", look.Dim
 }

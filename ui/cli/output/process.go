@@ -11,6 +11,10 @@ import (
 // StateText formats a process's state, with its exit status or its dependencies.
 func StateText(p api.Process) string {
 	text, exit := string(p.State), ExitText(p)
+	if p.IsPrivate() {
+		p.Terminal = nil
+		return StateText(p) + ", private"
+	}
 	switch {
 	case p.Interrupted != nil:
 		return "interrupted"

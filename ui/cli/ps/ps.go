@@ -158,7 +158,7 @@ func liveState(p api.Process) (string, output.Tint) {
 	if p.WaitsForInput() {
 		return "waits for input", output.Yellow
 	}
-	if p.State == api.StateWaiting || p.Interrupted != nil {
+	if p.State == api.StateWaiting || p.Interrupted != nil || p.IsPrivate() && !p.State.Ended() {
 		return output.StateText(p), output.StateTint(p)
 	}
 	return string(p.State), output.StateTint(p)

@@ -20,6 +20,7 @@ import (
 
 type newFlags struct {
 	name, cwd, size string
+	private         bool
 	restore         string
 	tree            codingagents.NewTree
 }
@@ -28,10 +29,11 @@ type newFlags struct {
 func NewNew(f *factory.Factory) *cobra.Command {
 	var opts newFlags
 	cmd := &cobra.Command{
-		Use:   "new [--name N] [--cwd D] [--size 80x24] [--worktree [NAME] [--base REF]] [--] [CMD…]",
+		Use:   "new [--name N] [--cwd D] [--size 80x24] [--private] [--worktree [NAME]] [--] [CMD…]",
 		Short: "Start a session and print its id",
 		Long: "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.\n" +
 			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. It needs -- before CMD.\n" +
+			"--private writes nothing of it to disk, and keeps agents out of it.\n" +
 			"--restore starts a shell in a session that a reboot or crash ended, as `tandem restore` does.",
 		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch\ntandem new --worktree fix-login --base main -- claude",
 		Annotations:       factory.One.Annotations(),
@@ -39,7 +41,7 @@ func NewNew(f *factory.Factory) *cobra.Command {
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.restore != "" {
-				if len(args) > 0 || slices.ContainsFunc([]string{"name", "cwd", "size", "worktree"}, cmd.Flags().Changed) {
+				if len(args) > 0 || slices.ContainsFunc([]string{"name", "cwd", "size", "private", "worktree"}, cmd.Flags().Changed) {
 					return output.Usagef(cmd, "new --restore takes nothing else: the session keeps its name, folder and size")
 				}
 				return restoreOne(cmd.Context(), f, opts.restore)
@@ -51,6 +53,15 @@ func NewNew(f *factory.Factory) *cobra.Command {
 			in, err := StartInput(f, opts.cwd, args)
 			if err != nil {
 				return err
+			}
+			if in.Private = opts.private; in.Private {
+				known, err := factory.CallWaiting(cmd.Context(), f, api.EngineOperations, api.Empty{})
+				if err == nil {
+					err = known.CheckInput(api.SessionStart.Name, "private")
+				}
+				if err != nil {
+					return err
+				}
 			}
 			if in.Name = opts.name; opts.size != "" {
 				if in.Cols, in.Rows, err = parseSize(opts.size); err != nil {
@@ -71,6 +82,7 @@ func NewNew(f *factory.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&opts.name, "name", "", "`name` of the session (default: the program's)")
 	cmd.Flags().StringVar(&opts.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	cmd.Flags().StringVar(&opts.size, "size", "", "columns and rows: a `size` such as 80x24")
+	cmd.Flags().BoolVar(&opts.private, "private", false, "write nothing of it to disk, and keep agents out")
 	cmd.Flags().StringVar(&opts.restore, "restore", "", "`session` to restore, by id or name")
 	opts.tree.Add(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("restore", f.CompleteSessions(isInterrupted)) // fails only for unknown flags

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,9 +22,15 @@ func (c bufferCommands) capturePane(cmd *command, at server.Target) error {
 		fmt.Fprint(c.print.out, text)
 		return nil
 	}
+	if process := c.engine.knownProcesses()[at.Pane.Terminal]; process.IsPrivate() {
+		return errPrivate
+	}
 	c.store(cmd.value('b'), []byte(text))
 	return nil
 }
+
+// errPrivate is the error for what would put something of a private session into the state file.
+var errPrivate = errors.New("the session is private, and tmux commands keep their panes and buffers in a file")
 
 // selectLines returns the lines from -S to -E as text.
 func selectLines(cmd *command, screen api.Screen) string {

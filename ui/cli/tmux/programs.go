@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -101,6 +102,10 @@ func (p *programs) start(pane *server.Pane, at server.Target, prog program) erro
 	})
 	if err != nil {
 		return fmt.Errorf("create pane failed: %w", err)
+	}
+	if process.IsPrivate() {
+		_, err := callEngine(p.engine, api.SessionKill, api.IDInput{ID: process.ID})
+		return errors.Join(errPrivate, err)
 	}
 	// A PID alone may be reused; with its start time it identifies the program.
 	pane.Terminal, pane.Argv, pane.CWD = process.ID, prog.argv, prog.cwd

@@ -144,6 +144,9 @@ func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
 	if at = c.file.FindPane(func(p server.Target) bool { return p.Pane.Terminal == id }); at.Pane != nil {
 		return at, false, nil
 	}
+	if process.IsPrivate() {
+		return at, false, errPrivate
+	}
 	p := c.file.NewPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
 	p.StartTime = startTime(p.PID)
