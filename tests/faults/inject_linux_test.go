@@ -91,6 +91,12 @@ var targets = map[int32]target{
 func newInjector(t *testing.T, dir string) (i *injector, socket string) {
 	t.Helper()
 	i = &injector{dir: dir}
+	return i, serveListeners(t, dir, i.decide)
+}
+
+// serveListeners returns the socket on which listeners are accepted. decide answers their calls.
+func serveListeners(t *testing.T, dir string, decide func(notify.Call) unix.Errno) (socket string) {
+	t.Helper()
 	socket = filepath.Join(dir, "injector")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
@@ -104,12 +110,12 @@ func newInjector(t *testing.T, dir string) (i *injector, socket string) {
 				return
 			}
 			if fd, err := receiveDescriptor(c); err == nil {
-				go notify.Serve(fd, i.decide)
+				go notify.Serve(fd, decide)
 			}
 			c.Close()
 		}
 	}()
-	return i, socket
+	return socket
 }
 
 // arm sets the fault to inject; disarm clears it.
@@ -231,7 +237,11 @@ func receiveDescriptor(c *net.UnixConn) (int, error) {
 // submit puts this process and its descendants under the injector, then execs tandem.
 func submit(socket string) {
 	runtime.LockOSThread() // the filter applies to this thread, and to the process after execve
-	fd, err := notify.Install(slices.Collect(maps.Keys(targets)))
+	calls := slices.Collect(maps.Keys(targets))
+	if os.Getenv(onlyWrites) != "" {
+		calls = writeCalls
+	}
+	fd, err := notify.Install(calls)
 	if err == nil {
 		sent := make(chan error)
 		go func() { sent <- sendDescriptor(socket, fd) }() // on a thread without the filter

@@ -30,6 +30,16 @@ func (c Call) ReadString(address uint64) string {
 	return string(text)
 }
 
+// ReadBytes returns n bytes at address in the caller's memory, or fewer if they cannot be read.
+func (c Call) ReadBytes(address uint64, n int) []byte {
+	if n <= 0 {
+		return nil
+	}
+	text := make([]byte, n)
+	n, _ = unix.ProcessVMReadv(c.Thread, []unix.Iovec{{Base: &text[0], Len: uint64(n)}}, []unix.RemoteIovec{{Base: uintptr(address), Len: n}}, 0)
+	return text[:max(n, 0)]
+}
+
 // Install stops the system calls with these numbers on the calling thread and its descendants.
 // Each of them waits until Serve answers it on the returned listener.
 func Install(numbers []int32) (listener int, err error) {
