@@ -30,6 +30,19 @@ func TestTabBarShowsNumbersNamesAndMarks(t *testing.T) {
 	}
 }
 
+func TestPrivateSessionIsMarked(t *testing.T) {
+	_, e := newTestPane()
+	s := session("a", "private", api.StateRunning)
+	s.Terminal = &api.Terminal{Private: true}
+	if mark, _ := sessionMark(&s, e.Look()); mark != "private" {
+		t.Errorf("marked %q", mark)
+	}
+	s.Terminal.Rang = true
+	if mark, _ := sessionMark(&s, e.Look()); mark == "private" {
+		t.Error("its bell is not shown")
+	}
+}
+
 func TestTabBarShortensNamesThenScrolls(t *testing.T) {
 	p, e := newTestPane()
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
