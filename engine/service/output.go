@@ -33,7 +33,7 @@ func (s *Output) search(ctx context.Context, in api.OutputSearchInput) (api.Outp
 	withheld := 0
 	err = s.Control.Visit(ctx, func(e supervise.Entry) {
 		switch {
-		case e.View.ID == "" || e.Rec.Private || !q.Accepts(e.View): // not announced, or not asked for
+		case e.View.ID == "" || e.Rec.Private || !q.Accepts(e.View): // not announced, private, or not asked for
 		case !mayRead[e.View.Kind]:
 			withheld++
 		default:
