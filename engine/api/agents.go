@@ -61,11 +61,11 @@ type SessionExecInput struct {
 type SessionExecOutput struct {
 	Output      string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
 	Dropped     int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
-	ExitCode    *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
+	ExitCode    *int    `json:"exit_code" jsonschema:"null if the command is still running or the shell did not report it"`
 	DurationMS  float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
-	TimedOut    bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
-	Waits       string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
-	Question    string  `json:"question,omitempty" jsonschema:"if waits is set: the line with the question, which output leaves out"`
+	TimedOut    bool    `json:"timed_out" jsonschema:"the command was still running after the timeout, and keeps running"`
+	Waits       string  `json:"waits,omitempty" jsonschema:"what the running program waits for: input, or secret (its echo is off)"`
+	Question    string  `json:"question,omitempty" jsonschema:"the line with the question, if \"waits\" is set; not included in \"output\""`
 	Alive       bool    `json:"alive" jsonschema:"the session is running"`
 	Method      string  `json:"method" jsonschema:"how the end was detected: marks (reported by the shell), marker (a line printed after the command), exit (the session exited), or none"`
 	CWD         string  `json:"cwd,omitempty" jsonschema:"the shell's working directory afterwards, if it reports one"`
@@ -82,24 +82,24 @@ func (o *SessionExecOutput) Bulk() []Member {
 // conditions is met.
 type SessionWaitInput struct {
 	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
-	Output    string `json:"output,omitempty" jsonschema:"the plain text of its output, from the offset since on, matches this regular expression"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log at which the search for output starts; default: now"`
-	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
-	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for typed input"`
-	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
-	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input appears to have taken effect: a program waits for input again and prints nothing"`
-	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which its program, or a process started by it, must listen"`
-	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this many milliseconds"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"wait until the session has exited"`
+	Output    string `json:"output,omitempty" jsonschema:"wait until the plain text of its output, from the offset \"since\" on, matches this regular expression"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log at which the search for \"output\" starts; default: now"`
+	Screen    string `json:"screen,omitempty" jsonschema:"wait until the text of its screen matches this regular expression"`
+	Input     bool   `json:"input,omitempty" jsonschema:"wait until the program in the foreground waits for typed input"`
+	Prompt    bool   `json:"prompt,omitempty" jsonschema:"wait until its shell is at its prompt"`
+	Settled   bool   `json:"settled,omitempty" jsonschema:"wait until the last input appears to have taken effect: a program waits for input again and prints nothing"`
+	Port      int    `json:"port,omitempty" jsonschema:"wait until its program, or a process started by it, listens on this TCP port"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"wait until it has printed nothing for this many milliseconds"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 }
 
 // SessionWaitOutput is the output of session.wait.
 type SessionWaitOutput struct {
 	Met        string  `json:"met" jsonschema:"the condition met: exit, output, screen, input, prompt, settled, port or idle; empty after the timeout"`
-	Text       string  `json:"text,omitempty" jsonschema:"the text that matched output or screen"`
-	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: echo is off, so it probably asks for a password"`
-	NextCursor int64   `json:"next_cursor" jsonschema:"pass this as since in the next call"`
+	Text       string  `json:"text,omitempty" jsonschema:"the text that matched \"output\" or \"screen\""`
+	Secret     bool    `json:"secret,omitempty" jsonschema:"echo is off, so the input waited for is probably a password"`
+	NextCursor int64   `json:"next_cursor" jsonschema:"pass this as \"since\" in the next call"`
 	PortHolder string  `json:"port_holder,omitempty" jsonschema:"the program that used the port when the wait for it failed"`
 	Process    Process `json:"process" jsonschema:"the session after the wait"`
 }
@@ -107,20 +107,20 @@ type SessionWaitOutput struct {
 // SessionForegroundOutput is the output of session.foreground.
 type SessionForegroundOutput struct {
 	Prompt  bool   `json:"prompt" jsonschema:"a shell waits for a command line"`
-	Program string `json:"program,omitempty" jsonschema:"otherwise the program in the foreground, if known"`
+	Program string `json:"program,omitempty" jsonschema:"if no shell waits: the program in the foreground, if known"`
 }
 
 // SessionKeyboardInput is the input of session.keyboard.
 type SessionKeyboardInput struct {
 	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, other calls fail with locked_by_user; false: agents may type into it and change it again"`
+	Take bool   `json:"take" jsonschema:"true: agents can only read the session and wait for it, their other calls fail with locked_by_user; false: agents may type into it and change it again"`
 	Open bool   `json:"open,omitempty" jsonschema:"let sandboxed agents type into it although it runs outside their sandbox"`
 }
 
 // ProcessWriteInput is the input of process.write.
 type ProcessWriteInput struct {
 	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Text string `json:"text" jsonschema:"written unchanged" audit:"typed"`
+	Text string `json:"text" jsonschema:"text to write unchanged" audit:"typed"`
 }
 
 // A Lease decides what happens to an agent's sessions and processes after the agent has
@@ -135,8 +135,8 @@ const (
 
 // Ownership names the agent that started a Process.
 type Ownership struct {
-	Client string     `json:"client" jsonschema:"id of the client that started it"`
-	Lease  Lease      `json:"lease" jsonschema:"detached, session or forever"`
+	Client string     `json:"client" jsonschema:"id of the client that started the session or process"`
+	Lease  Lease      `json:"lease" jsonschema:"what happens to it after the client has disconnected: detached, session or forever"`
 	Left   bool       `json:"left" jsonschema:"true after this client has disconnected"`
 	Since  *time.Time `json:"since,omitempty" jsonschema:"when the client disconnected"`
 }
@@ -155,7 +155,7 @@ type Request struct {
 	CWD       string     `json:"cwd,omitempty" jsonschema:"folder to run in"`
 	Rule      string     `json:"rule,omitempty" jsonschema:"the policy rule that requires asking the user"`
 	AskedAt   time.Time  `json:"asked_at" jsonschema:"time of the request"`
-	ExpiresAt time.Time  `json:"expires_at" jsonschema:"denied if not answered by then"`
+	ExpiresAt time.Time  `json:"expires_at" jsonschema:"when the request is denied unless it is answered"`
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
@@ -203,7 +203,7 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 // RequestListOutput is the output of request.list. Each list begins with the oldest request.
 type RequestListOutput struct {
 	Requests []Request `json:"requests" jsonschema:"the open requests"`
-	Answered []Request `json:"answered,omitempty" jsonschema:"requests whose answer applies to later ones too (set always)"`
+	Answered []Request `json:"answered,omitempty" jsonschema:"requests answered with \"always\": true, so that the answer applies to later calls too"`
 }
 
 // RequestUndoInput is the input of request.undo.
@@ -222,7 +222,7 @@ type RequestAnswerInput struct {
 // An AuditEntry is one line of the audit log.
 type AuditEntry struct {
 	Time       time.Time      `json:"time" jsonschema:"when the call began; in lines written by releases up to 0.2.0, when it ended"`
-	ID         string         `json:"id,omitempty" jsonschema:"joins the two lines of an operation that changes something: one written before it runs, one after it"`
+	ID         string         `json:"id,omitempty" jsonschema:"id shared by the two lines of an operation that changes something: one written before it runs, one after it"`
 	Call       string         `json:"call,omitempty" jsonschema:"id of the tool call, which may consist of several operations"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
 	Agent      string         `json:"agent,omitempty" jsonschema:"the user's name for the agent: the name of its token, or the one given with --as"`
@@ -232,7 +232,7 @@ type AuditEntry struct {
 	Tool       string         `json:"tool" jsonschema:"the tool called"`
 	Operation  string         `json:"operation,omitempty" jsonschema:"operation that the arguments belong to; if the call used several, the first that changes something, or else the first"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
-	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: still running, or the engine was killed meanwhile"`
+	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started (still running, or the engine was killed meanwhile)"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call in milliseconds"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`

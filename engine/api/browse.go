@@ -61,7 +61,7 @@ type FilesTransferInput struct {
 	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (from the trash), delete (permanently, folders recursively), extract (zip, tar, also compressed with gzip or bzip2, and single files so compressed) or pack (all items into the same path: .zip, .tar, .tar.gz or .tgz)"`
 	Items    []FileMove `json:"items" jsonschema:"items to transfer, in order"`
 	Conflict string     `json:"conflict,omitempty" jsonschema:"what to do if a target exists: skip, replace (the existing file goes to the trash) or keep (both); default: start nothing"`
-	Large    bool       `json:"large,omitempty" jsonschema:"extract only: do not limit the unpacked size; by default, extracting fails above 1 GB or 20 times the archive, whichever is more, and above 100,000 files"`
+	Large    bool       `json:"large,omitempty" jsonschema:"do not limit the unpacked size when extracting; by default, extracting fails above 1 GB or 20 times the archive, whichever is more, and above 100,000 files"`
 }
 
 // FilesTransferOutput is the output of files.transfer.
@@ -97,7 +97,7 @@ type FileJob struct {
 	Done    []FileMoved `json:"done,omitempty" jsonschema:"finished items"`
 	Skipped int         `json:"skipped,omitempty" jsonschema:"number of items skipped because their target existed"`
 	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
-	Large   bool        `json:"large,omitempty" jsonschema:"it failed because the unpacked size exceeds the default limit; set large to lift it"`
+	Large   bool        `json:"large,omitempty" jsonschema:"it failed because the unpacked size exceeds the default limit; set \"large\" to lift the limit"`
 }
 
 // A FileMoved is a finished item of a transfer.
@@ -120,22 +120,22 @@ type FilesTrashedInput struct {
 
 // FilesTrashedOutput is the output of files.trashed.
 type FilesTrashedOutput struct {
-	Items []TrashedFile `json:"items" jsonschema:"last deleted first"`
+	Items []TrashedFile `json:"items" jsonschema:"the files in the trash, last deleted first"`
 }
 
 // A TrashedFile is a file or folder in the trash.
 type TrashedFile struct {
-	Path    string    `json:"path" jsonschema:"in the trash"`
+	Path    string    `json:"path" jsonschema:"path in the trash"`
 	From    string    `json:"from,omitempty" jsonschema:"its original path; missing if not recorded"`
 	Deleted time.Time `json:"deleted,omitzero" jsonschema:"when it was deleted"`
 	Type    string    `json:"type" jsonschema:"file, dir, link, fifo, socket or device"`
-	Size    int64     `json:"size" jsonschema:"bytes of a file"`
+	Size    int64     `json:"size" jsonschema:"size of a file in bytes"`
 }
 
 // FilesWatchInput is the input of files.watch.
 type FilesWatchInput struct {
 	FileScope
-	Path   string `json:"path" jsonschema:"a folder"`
+	Path   string `json:"path" jsonschema:"folder to watch"`
 	Seen   string `json:"seen,omitempty" jsonschema:"stamp of the last answer; if the folder's stamp differs, the call returns at once"`
 	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"how long to wait, in milliseconds; default 20 s"`
 }
@@ -149,13 +149,13 @@ type FilesWatchOutput struct {
 // FilesGitInput is the input of files.git.
 type FilesGitInput struct {
 	FileScope
-	Path   string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Branch bool   `json:"branch,omitempty" jsonschema:"only the branch, without the status of files"`
+	Path   string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
+	Branch bool   `json:"branch,omitempty" jsonschema:"report only the branch, without the status of files"`
 }
 
 // FilesGitOutput is the output of files.git.
 type FilesGitOutput struct {
 	Branch string            `json:"branch,omitempty" jsonschema:"the branch, or the commit if no branch is checked out; empty outside a repository"`
-	Marks  map[string]string `json:"marks,omitempty" jsonschema:"by name of the entry: the two letters of git status; for a folder, the letters of its contents"`
+	Marks  map[string]string `json:"marks,omitempty" jsonschema:"the two letters of git status, by name of the entry; for a folder, the letters of its contents"`
 	All    string            `json:"all,omitempty" jsonschema:"the letters of all other entries, in an untracked or ignored folder"`
 }

@@ -44,10 +44,10 @@ func IsAgentState(s AgentState) bool { return slices.Contains(AgentStates(), s) 
 type CodingAgent struct {
 	Name         string     `json:"name" jsonschema:"claude, codex, …, or the name reported by a script"`
 	State        AgentState `json:"state" jsonschema:"working, blocked (needs the user), done, idle or unknown"`
-	Text         string     `json:"text,omitempty" jsonschema:"when blocked: its question, if visible"`
+	Text         string     `json:"text,omitempty" jsonschema:"question of a blocked agent, if visible"`
 	Source       string     `json:"source,omitempty" jsonschema:"source of the state: report (hooks, scripts), file, progress, title, screen or reads; empty: none"`
 	Since        time.Time  `json:"since,omitzero" jsonschema:"when it entered this state"`
-	Seen         bool       `json:"seen,omitempty" jsonschema:"when done: the user has seen it since"`
+	Seen         bool       `json:"seen,omitempty" jsonschema:"the user has seen the finished work of a done agent"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation, if it reports one"`
 	Cost         string     `json:"cost,omitempty" jsonschema:"cost of the conversation so far, as shown by the agent, with its currency"`
 }
@@ -60,16 +60,16 @@ func (a *CodingAgent) NeedsAttention() bool {
 // AgentSeenInput is the input of agent.seen.
 type AgentSeenInput struct {
 	ID    string    `json:"id" jsonschema:"id, unique prefix of an id, or name of the session"`
-	Since time.Time `json:"since" jsonschema:"value of the agent's since field when the user looked; work finished later stays unseen"`
+	Since time.Time `json:"since" jsonschema:"value of the agent's \"since\" when the user looked; work finished later stays unseen"`
 }
 
 // AgentReportInput is the input of agent.report.
 type AgentReportInput struct {
 	ID           string     `json:"id,omitempty" jsonschema:"id, unique prefix of an id, or name of the session"`
-	Folder       string     `json:"folder,omitempty" jsonschema:"instead of id: selects the session with this conversation, or else the only session with an agent that was started in this folder and has reported no conversation"`
+	Folder       string     `json:"folder,omitempty" jsonschema:"instead of \"id\": selects the session with this \"conversation\", or else the only session with an agent that was started in this folder and has reported no conversation"`
 	State        AgentState `json:"state,omitempty" jsonschema:"working, blocked, done or idle; unknown withdraws the last report; default: no change"`
-	Text         string     `json:"text,omitempty" jsonschema:"when blocked: its question"`
-	Agent        string     `json:"agent,omitempty" jsonschema:"its name, for programs not recognised as an agent"`
+	Text         string     `json:"text,omitempty" jsonschema:"question of a blocked agent"`
+	Agent        string     `json:"agent,omitempty" jsonschema:"name of the agent, for programs not recognised as an agent"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation"`
 }
 
@@ -78,10 +78,10 @@ type AgentExplainOutput struct {
 	Session string       `json:"session" jsonschema:"id of the session"`
 	Name    string       `json:"name,omitempty" jsonschema:"name of the session"`
 	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
-	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
-	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal is in line mode: it receives input only after enter"`
-	Yes     string       `json:"yes,omitempty" jsonschema:"when blocked: name of the key that accepts, if the screen shows one"`
-	No      string       `json:"no,omitempty" jsonschema:"name of the key that declines"`
+	PID     int          `json:"pid,omitempty" jsonschema:"process id of the agent"`
+	Lines   bool         `json:"lines,omitempty" jsonschema:"the agent's terminal is in line mode: it receives input only after enter"`
+	Yes     string       `json:"yes,omitempty" jsonschema:"name of the key that accepts a blocked agent's question, if the screen shows one"`
+	No      string       `json:"no,omitempty" jsonschema:"name of the key that declines the question"`
 	Sources []string     `json:"sources,omitempty" jsonschema:"origins of the rules that recognised it"`
 	Words   []AgentWord  `json:"words,omitempty" jsonschema:"last state from each source, most trusted first"`
 
@@ -91,17 +91,17 @@ type AgentExplainOutput struct {
 // An AgentTranscript is the file in which an agent keeps its conversation, with one JSON entry in
 // each line.
 type AgentTranscript struct {
-	Path   string            `json:"path" jsonschema:"absolute"`
-	Answer map[string]string `json:"answer,omitempty" jsonschema:"fields, with their values, that mark an entry as its answer; a.b is a nested field"`
+	Path   string            `json:"path" jsonschema:"absolute path"`
+	Answer map[string]string `json:"answer,omitempty" jsonschema:"fields, with their values, that mark an entry as the agent's answer; a.b is a nested field"`
 	Text   string            `json:"text" jsonschema:"the field of an answer that contains the text, or a list of parts with text"`
 }
 
 // An AgentWord is the state of an agent according to one source.
 type AgentWord struct {
 	Source  string     `json:"source" jsonschema:"report, file, progress, title, screen or reads"`
-	State   AgentState `json:"state" jsonschema:"the state according to it"`
-	Text    string     `json:"text,omitempty" jsonschema:"the question"`
-	At      time.Time  `json:"at" jsonschema:"when it reported this"`
+	State   AgentState `json:"state" jsonschema:"the state according to this source"`
+	Text    string     `json:"text,omitempty" jsonschema:"the question according to this source"`
+	At      time.Time  `json:"at" jsonschema:"when the source reported this"`
 	Decides bool       `json:"decides,omitempty" jsonschema:"this source determined the state"`
 }
 
@@ -115,6 +115,6 @@ type AgentWaitInput struct {
 
 // AgentWaitOutput is the output of agent.wait.
 type AgentWaitOutput struct {
-	Process *Process `json:"process" jsonschema:"the session with an agent in such a state; null after the timeout, and if all sessions have exited"`
+	Process *Process `json:"process" jsonschema:"the session whose agent is in one of these states; null after the timeout, and if all sessions have exited"`
 	Ended   bool     `json:"ended,omitempty" jsonschema:"all of the sessions have exited"`
 }

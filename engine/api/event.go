@@ -22,7 +22,7 @@ const (
 // The stream begins with a snapshot. No change is lost between it and the next event.
 type Event struct {
 	Type      EventType      `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, show, machine, machines, policy or stopped"`
-	Host      string         `json:"host,omitempty" jsonschema:"the other machine that this is about; ids in the event begin with its name, as in box/4f2a"`
+	Host      string         `json:"host,omitempty" jsonschema:"the other machine that the event is about; ids in the event begin with its name, as in box/4f2a"`
 	Info      *Info          `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
 	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all sessions and processes"`
 	Process   *Process       `json:"process,omitempty" jsonschema:"new or changed session or process"`
@@ -36,7 +36,7 @@ type Event struct {
 	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout events: the revision of the layout"`
 	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout events: what was changed"`
 	Show      string         `json:"show,omitempty" jsonschema:"in show events: the session to go to"`
-	Fault     string         `json:"fault,omitempty" jsonschema:"in policy: the error in policy.toml; empty once it is fixed"`
+	Fault     string         `json:"fault,omitempty" jsonschema:"in policy events: the error in policy.toml; empty once it is fixed"`
 	Notice    string         `json:"notice,omitempty" jsonschema:"message to the user"`
 }
 

@@ -69,33 +69,33 @@ type FileScope struct {
 // FilesPathInput names a file.
 type FilesPathInput struct {
 	FileScope
-	Path string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 }
 
 // FilesReadInput is the input of files.read.
 type FilesReadInput struct {
 	FileScope
-	Path      string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1, or, if bytes is set, first byte, from 0"`
-	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000, or, if bytes is set, of bytes, default 1 MiB, at most 16 MiB"`
+	Path      string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
+	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1, or, if \"bytes\" is set, first byte, from 0"`
+	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000, or, if \"bytes\" is set, of bytes, default 1 MiB, at most 16 MiB"`
 	Bytes     bool   `json:"bytes,omitempty" jsonschema:"read bytes instead of lines; works for any file"`
-	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: lift the limit of 2000 lines and 50 KB"`
+	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lift the limit of 2000 lines and 50 KB when reading lines"`
 }
 
 // FilesReadOutput is the output of files.read. Lines are complete and include their line ends.
 type FilesReadOutput struct {
-	Path       string `json:"path" jsonschema:"absolute"`
+	Path       string `json:"path" jsonschema:"absolute path"`
 	Kind       string `json:"kind" jsonschema:"text, image or binary, by content"`
 	MIME       string `json:"mime,omitempty" jsonschema:"media type of an image"`
 	Size       int64  `json:"size" jsonschema:"size of the whole file in bytes"`
 	Text       string `json:"text,omitempty" jsonschema:"the lines, or the bytes if they are UTF-8"`
-	Data       []byte `json:"data,omitempty" jsonschema:"base64: a whole image, or bytes that are not UTF-8"`
+	Data       []byte `json:"data,omitempty" jsonschema:"a whole image, or bytes that are not UTF-8, in base64"`
 	FirstLine  int64  `json:"first_line,omitempty" jsonschema:"number of the first line returned"`
 	LastLine   int64  `json:"last_line,omitempty" jsonschema:"number of the last line returned"`
 	TotalLines int64  `json:"total_lines,omitempty" jsonschema:"lines of the file"`
 	ReadBytes  int64  `json:"read_bytes" jsonschema:"bytes of the file returned"`
 	Cut        string `json:"cut,omitempty" jsonschema:"why the output ends early: limit (the caller's), lines, bytes, or line (the first line alone exceeds the limit)"`
-	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"if cut is line: length of the first line in bytes"`
+	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"length of the first line in bytes, if \"cut\" is line"`
 }
 
 func (o *FilesReadOutput) Bulk() []Member {
@@ -110,24 +110,24 @@ type FilesReadJSONInput = FilesPathInput
 
 // FilesReadJSONOutput is the output of files.read_json.
 type FilesReadJSONOutput struct {
-	Path  string `json:"path" jsonschema:"absolute"`
+	Path  string `json:"path" jsonschema:"absolute path"`
 	Value any    `json:"value" jsonschema:"decoded contents of the file"`
 }
 
 // FilesWriteInput is the input of files.write. Missing parent folders are created.
 type FilesWriteInput struct {
 	FileScope
-	Path   string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path   string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 	Text   string `json:"text,omitempty" jsonschema:"the content"`
-	Data   []byte `json:"data,omitempty" jsonschema:"base64: the content instead of text"`
+	Data   []byte `json:"data,omitempty" jsonschema:"the content in base64, instead of \"text\""`
 	Append bool   `json:"append,omitempty" jsonschema:"append to the existing file"`
-	At     *int64 `json:"at,omitempty" jsonschema:"if append is set: the expected size of the file in bytes; a different size is a conflict"`
+	At     *int64 `json:"at,omitempty" jsonschema:"expected size of the file in bytes, if \"append\" is set; a different size is a conflict"`
 	New    bool   `json:"new,omitempty" jsonschema:"fail with conflict if the file exists"`
 }
 
 // FilesWriteOutput is the output of files.write and files.write_output.
 type FilesWriteOutput struct {
-	Path     string `json:"path" jsonschema:"absolute"`
+	Path     string `json:"path" jsonschema:"absolute path"`
 	Written  int64  `json:"written" jsonschema:"bytes written by this call"`
 	Size     int64  `json:"size" jsonschema:"size of the file after this call, in bytes"`
 	Replaced bool   `json:"replaced,omitempty" jsonschema:"a file existed before"`
@@ -144,13 +144,13 @@ type FileEdit struct {
 // one.
 type FilesEditInput struct {
 	FileScope
-	Path  string     `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path  string     `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 	Edits []FileEdit `json:"edits" jsonschema:"replacements to make, in order"`
 }
 
 // FilesEditOutput is the output of files.edit.
 type FilesEditOutput struct {
-	Path         string `json:"path" jsonschema:"absolute"`
+	Path         string `json:"path" jsonschema:"absolute path"`
 	Replacements []int  `json:"replacements" jsonschema:"number of replacements per edit"`
 }
 
@@ -165,17 +165,17 @@ type FilesWriteOutputInput struct {
 // A FileInfo describes one file.
 type FileInfo struct {
 	Name     string    `json:"name" jsonschema:"last part of its path; exact if it is UTF-8"`
-	Path     string    `json:"path,omitempty" jsonschema:"absolute; not in listings"`
+	Path     string    `json:"path,omitempty" jsonschema:"absolute path; not in listings"`
 	Type     string    `json:"type" jsonschema:"file, dir, link, fifo, socket or device"`
-	Target   string    `json:"target,omitempty" jsonschema:"of a link: its target as written"`
-	ToDir    bool      `json:"to_dir,omitempty" jsonschema:"a link to a folder"`
-	ToFile   bool      `json:"to_file,omitempty" jsonschema:"a link to a file"`
-	Broken   bool      `json:"broken,omitempty" jsonschema:"a broken link"`
-	Size     int64     `json:"size" jsonschema:"bytes"`
+	Target   string    `json:"target,omitempty" jsonschema:"target of a link, as written in the link"`
+	ToDir    bool      `json:"to_dir,omitempty" jsonschema:"it is a link to a folder"`
+	ToFile   bool      `json:"to_file,omitempty" jsonschema:"it is a link to a file"`
+	Broken   bool      `json:"broken,omitempty" jsonschema:"it is a broken link"`
+	Size     int64     `json:"size" jsonschema:"size in bytes"`
 	Mode     string    `json:"mode" jsonschema:"permission bits in octal, for example 0644"`
 	Modified time.Time `json:"modified" jsonschema:"time of the last change of the content"`
 	Accessed time.Time `json:"accessed" jsonschema:"time of the last read"`
-	ID       string    `json:"id,omitempty" jsonschema:"identifies a folder, or the one that a link leads to, for root_id; not in listings"`
+	ID       string    `json:"id,omitempty" jsonschema:"identifies a folder, or the one that a link leads to, for \"root_id\"; not in listings"`
 	Owner    string    `json:"owner,omitempty" jsonschema:"user name or number; stat only"`
 	Group    string    `json:"group,omitempty" jsonschema:"group name or number; stat only"`
 }
@@ -191,7 +191,7 @@ func (f *FileInfo) IsExecutable() bool {
 // FilesListInput is the input of files.list.
 type FilesListInput struct {
 	FileScope
-	Path   string `json:"path,omitempty" jsonschema:"a folder; default base"`
+	Path   string `json:"path,omitempty" jsonschema:"folder to list; default \"base\""`
 	Hidden bool   `json:"hidden,omitempty" jsonschema:"include names starting with a dot"`
 	Match  string `json:"match,omitempty" jsonschema:"only names containing these words, ignoring case; !word: not containing it. Plain text, not escaped"`
 	After  string `json:"after,omitempty" jsonschema:"only names after this one, to continue a listing"`
@@ -200,22 +200,22 @@ type FilesListInput struct {
 
 // FilesListOutput is the output of files.list.
 type FilesListOutput struct {
-	Path    string     `json:"path" jsonschema:"absolute"`
+	Path    string     `json:"path" jsonschema:"absolute path"`
 	Entries []FileInfo `json:"entries" jsonschema:"sorted by name, byte by byte"`
-	Omitted int        `json:"omitted,omitempty" jsonschema:"number of entries beyond the limit; continue with after"`
+	Omitted int        `json:"omitted,omitempty" jsonschema:"number of entries beyond the limit; continue with \"after\""`
 }
 
 // FilesMkdirInput is the input of files.mkdir.
 type FilesMkdirInput struct {
 	FileScope
-	Path    string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path    string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 	Parents bool   `json:"parents,omitempty" jsonschema:"create missing parents too, and accept an existing folder"`
 }
 
 // FilesDeleteInput is the input of files.delete.
 type FilesDeleteInput struct {
 	FileScope
-	Path      string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path      string `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 	Recursive bool   `json:"recursive,omitempty" jsonschema:"delete a folder with its contents"`
 }
 
@@ -230,17 +230,17 @@ type FilesMoveInput struct {
 // FilesSetInput is the input of files.set: the metadata that a copy should keep.
 type FilesSetInput struct {
 	FileScope
-	Path     string    `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Path     string    `json:"path" jsonschema:"relative to \"base\", absolute, or ~/…"`
 	Mode     string    `json:"mode,omitempty" jsonschema:"permission bits in octal, such as 0644; not for links"`
 	Modified time.Time `json:"modified,omitzero" jsonschema:"time of the last change of the content; not for links"`
-	Target   string    `json:"target,omitempty" jsonschema:"create a symbolic link with this target; path must not exist"`
+	Target   string    `json:"target,omitempty" jsonschema:"create a symbolic link with this target; \"path\" must not exist"`
 }
 
 // FilesFindInput is the input of files.find.
 type FilesFindInput struct {
 	FileScope
-	Pattern string `json:"pattern" jsonschema:"glob: * ? [a-z] {a,b}, ** for any depth; without / it matches names, otherwise paths below path"`
-	Path    string `json:"path,omitempty" jsonschema:"folder to search; default base"`
+	Pattern string `json:"pattern" jsonschema:"glob: * ? [a-z] {a,b}, ** for any depth; without / it matches names, otherwise paths below \"path\""`
+	Path    string `json:"path,omitempty" jsonschema:"folder to search; default \"base\""`
 	Limit   int    `json:"limit,omitempty" jsonschema:"default 1000"`
 }
 
@@ -254,8 +254,8 @@ type FilesFindOutput struct {
 type FilesGrepInput struct {
 	FileScope
 	Pattern    string `json:"pattern" jsonschema:"regular expression (RE2)"`
-	Path       string `json:"path,omitempty" jsonschema:"file or folder to search; default base"`
-	Glob       string `json:"glob,omitempty" jsonschema:"only files whose name or path matches"`
+	Path       string `json:"path,omitempty" jsonschema:"file or folder to search; default \"base\""`
+	Glob       string `json:"glob,omitempty" jsonschema:"search only files whose name or path matches this glob"`
 	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"ignore case"`
 	Context    int    `json:"context,omitempty" jsonschema:"number of lines before and after each match"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"maximum number of matches in total; default 100"`
@@ -265,8 +265,8 @@ type FilesGrepInput struct {
 // A GrepLine is a matching line, or a line before or after one.
 type GrepLine struct {
 	Path  string `json:"path" jsonschema:"relative to the folder searched"`
-	Line  int64  `json:"line" jsonschema:"from 1"`
-	Text  string `json:"text" jsonschema:"without its ending"`
+	Line  int64  `json:"line" jsonschema:"line number, from 1"`
+	Text  string `json:"text" jsonschema:"the line, without its line ending"`
 	Match bool   `json:"match" jsonschema:"false for a line of context"`
 }
 
@@ -275,8 +275,8 @@ type FilesGrepOutput struct {
 	Lines   []GrepLine `json:"lines" jsonschema:"sorted by path, then line"`
 	Matches int        `json:"matches" jsonschema:"number of matching lines"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
-	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
-	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if path itself is a binary file, whose matches are counted but not returned as lines"`
+	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than \"most_bytes\""`
+	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if \"path\" itself is a binary file, whose matches are counted but not returned as lines"`
 	File    bool       `json:"file,omitempty" jsonschema:"the searched path is a file; the path of each line is its name"`
 }
 

@@ -29,7 +29,7 @@ func (p Place) Before(q Place) bool { return p.Line < q.Line || p.Line == q.Line
 // A Pattern is the text or regular expression of a search.
 type Pattern struct {
 	Text   string `json:"text,omitempty" jsonschema:"text to search for; case-sensitive if it has an upper-case letter"`
-	Regexp bool   `json:"regexp,omitempty" jsonschema:"text is a regular expression (RE2) instead of plain text"`
+	Regexp bool   `json:"regexp,omitempty" jsonschema:"\"text\" is a regular expression (RE2) instead of plain text"`
 	Exact  bool   `json:"exact,omitempty" jsonschema:"case-sensitive even without an upper-case letter"`
 }
 
@@ -86,7 +86,7 @@ const (
 type SessionFindInput struct {
 	ID string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Pattern
-	Mark     string `json:"mark,omitempty" jsonschema:"prompt or output, instead of text: find the lines at which a shell marked the start of one (OSC 133)"`
+	Mark     string `json:"mark,omitempty" jsonschema:"prompt or output, instead of \"text\": find the lines at which a shell marked the start of one (OSC 133)"`
 	From     Place  `json:"from" jsonschema:"start of the search; a match starting exactly here is skipped"`
 	Backward bool   `json:"backward,omitempty" jsonschema:"search upwards"`
 	Wrap     bool   `json:"wrap,omitempty" jsonschema:"continue from the other end if there is no match"`
@@ -101,7 +101,7 @@ type SessionFindOutput struct {
 
 // A SessionMatch is the range of a match.
 type SessionMatch struct {
-	From Place `json:"from" jsonschema:"its first cell"`
+	From Place `json:"from" jsonschema:"the first cell of the match"`
 	To   Place `json:"to" jsonschema:"the cell after the last one of the match, in the same line"`
 }
 
@@ -119,7 +119,7 @@ type SessionTextInput struct {
 // SessionTextOutput is the output of session.text.
 type SessionTextOutput struct {
 	Text string `json:"text" jsonschema:"the text, lines separated by line feeds"`
-	Next *Place `json:"next,omitempty" jsonschema:"pass this as from in the next call, if there is more"`
+	Next *Place `json:"next,omitempty" jsonschema:"pass this as \"from\" in the next call, if there is more"`
 }
 
 func (o *SessionTextOutput) Bulk() []Member {

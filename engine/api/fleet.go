@@ -26,13 +26,13 @@ const (
 
 // A FleetMachine is a machine of the fleet, as last reported to the hub.
 type FleetMachine struct {
-	Name      string            `json:"name" jsonschema:"as invited"`
+	Name      string            `json:"name" jsonschema:"name given in the invitation"`
 	Labels    map[string]string `json:"labels,omitempty" jsonschema:"labels of its invitation, and os, arch and version"`
 	State     FleetState        `json:"state" jsonschema:"connected or away"`
 	Version   string            `json:"version" jsonschema:"version of tandem on it"`
 	Processes int               `json:"processes" jsonschema:"number of running sessions and processes"`
 	States    map[State]int     `json:"states,omitempty" jsonschema:"number of sessions and processes by state"`
-	Failed    int               `json:"failed,omitempty" jsonschema:"number that exited by themselves without success"`
+	Failed    int               `json:"failed,omitempty" jsonschema:"number of sessions and processes that exited by themselves without success"`
 	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"round-trip time to the hub in milliseconds"`
 	LastSeen  time.Time         `json:"last_seen" jsonschema:"time of its last message"`
 	Rows      []Process         `json:"rows,omitzero" jsonschema:"if requested: its sessions and processes, as in lists; missing if the hub does not know them all, and beyond 5,000 in one answer"`
@@ -53,7 +53,7 @@ func (m FleetMachine) LabelText(separator string, omitted ...string) string {
 // A FleetSelf is an identity of this engine in the fleet.
 type FleetSelf struct {
 	Kind  string `json:"kind" jsonschema:"machine or person"`
-	Name  string `json:"name" jsonschema:"as invited"`
+	Name  string `json:"name" jsonschema:"name given in the invitation"`
 	Role  string `json:"role,omitempty" jsonschema:"role of a person: read, operate or admin"`
 	Error string `json:"error,omitempty" jsonschema:"why there is no connection to the hub"`
 }
@@ -74,14 +74,14 @@ var (
 // FleetStatusOutput is the output of fleet.status.
 type FleetStatusOutput struct {
 	Hub string      `json:"hub,omitempty" jsonschema:"address of the hub; missing without a fleet"`
-	As  []FleetSelf `json:"as" jsonschema:"a machine, a person or both"`
+	As  []FleetSelf `json:"as" jsonschema:"what this engine is in the fleet: a machine, a person or both"`
 
-	RTTMS       float64 `json:"rtt_ms,omitempty" jsonschema:"of a person: round-trip time to the hub in milliseconds"`
-	InMessages  int64   `json:"in_messages,omitempty" jsonschema:"of a person: messages from the hub since this engine joined"`
-	InBytes     int64   `json:"in_bytes,omitempty" jsonschema:"their size"`
-	OutMessages int64   `json:"out_messages,omitempty" jsonschema:"of a person: messages to the hub"`
-	OutBytes    int64   `json:"out_bytes,omitempty" jsonschema:"their size"`
-	Reconnects  int64   `json:"reconnects,omitempty" jsonschema:"of a person: number of reconnections"`
+	RTTMS       float64 `json:"rtt_ms,omitempty" jsonschema:"round-trip time to the hub in milliseconds, for a person"`
+	InMessages  int64   `json:"in_messages,omitempty" jsonschema:"messages from the hub since this engine joined, for a person"`
+	InBytes     int64   `json:"in_bytes,omitempty" jsonschema:"size of these messages in bytes"`
+	OutMessages int64   `json:"out_messages,omitempty" jsonschema:"messages to the hub, for a person"`
+	OutBytes    int64   `json:"out_bytes,omitempty" jsonschema:"size of these messages in bytes"`
+	Reconnects  int64   `json:"reconnects,omitempty" jsonschema:"number of reconnections, for a person"`
 }
 
 // FleetListInput is the input of fleet.list.
@@ -109,5 +109,5 @@ type FleetAnyInput struct {
 
 // FleetAnyOutput is the output of fleet.any.
 type FleetAnyOutput struct {
-	Machine string `json:"machine" jsonschema:"its name"`
+	Machine string `json:"machine" jsonschema:"name of the machine"`
 }

@@ -65,28 +65,28 @@ type Command struct {
 // HistorySearchInput is the input of history.search. A run must meet all given conditions.
 type HistorySearchInput struct {
 	Query   string     `json:"query,omitempty" jsonschema:"fuzzy, in fzf's syntax: words in any order, 'exact, ^start, end$, !not; empty: all, newest first"`
-	CWD     string     `json:"cwd,omitempty" jsonschema:"ran in this folder"`
-	Process string     `json:"process,omitempty" jsonschema:"ran in this session or process, by id"`
-	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent (any agent), or one actor exactly"`
-	From    string     `json:"from,omitempty" jsonschema:"run from this other machine, given by the beginning of its user@host or of its host"`
-	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
-	Failed  bool       `json:"failed,omitempty" jsonschema:"exited with a code other than 0 or was killed by a signal, and was not stopped on request"`
-	Since   *time.Time `json:"since,omitempty" jsonschema:"started at or after this time"`
-	Exact   string     `json:"exact,omitempty" jsonschema:"all runs of exactly this command line"`
+	CWD     string     `json:"cwd,omitempty" jsonschema:"only runs in this folder"`
+	Process string     `json:"process,omitempty" jsonschema:"only runs in this session or process, by id"`
+	Actor   string     `json:"actor,omitempty" jsonschema:"only runs by this actor: person, agent (any agent), or one actor exactly"`
+	From    string     `json:"from,omitempty" jsonschema:"only runs started from this other machine, given by the beginning of its user@host or of its host"`
+	Kind    string     `json:"kind,omitempty" jsonschema:"only runs of this kind: session, exec, process or added"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"only runs that exited with a code other than 0 or were killed by a signal, and were not stopped on request"`
+	Since   *time.Time `json:"since,omitempty" jsonschema:"only runs started at or after this time"`
+	Exact   string     `json:"exact,omitempty" jsonschema:"only runs of exactly this command line"`
 	Unique  bool       `json:"unique,omitempty" jsonschema:"merge equal command lines into the newest run, with a count"`
 	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
 	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask; an empty name means this machine; default: only this machine"`
-	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: do not wait for slow ones; a history event follows their answers"`
+	Soon  bool     `json:"soon,omitempty" jsonschema:"with several \"hosts\": do not wait for slow ones; a history event follows their answers"`
 }
 
 // A HistoryRow is a run found by a search.
 type HistoryRow struct {
 	Command
-	Runs    int   `json:"runs" jsonschema:"with unique: number of matching runs of this command line; otherwise 1"`
-	Matched []int `json:"matched,omitempty" jsonschema:"indexes of the matching characters (Unicode code points) of command"`
-	Score   int   `json:"score,omitempty" jsonschema:"with a query: quality of the match, to merge rows of several engines"`
+	Runs    int   `json:"runs" jsonschema:"number of matching runs of this command line, if \"unique\" is set; otherwise 1"`
+	Matched []int `json:"matched,omitempty" jsonschema:"indexes of the matching characters (Unicode code points) of \"command\""`
+	Score   int   `json:"score,omitempty" jsonschema:"quality of the match with \"query\", to merge rows of several engines"`
 }
 
 // HistorySearchOutput is the output of history.search.
@@ -94,7 +94,7 @@ type HistorySearchOutput struct {
 	Rows  []HistoryRow `json:"rows" jsonschema:"best match first, the newer first among equals"`
 	Total int          `json:"total" jsonschema:"number of matching rows, including those beyond the limit"`
 
-	Missing []HostError `json:"missing,omitempty" jsonschema:"machines of hosts that could not be searched"`
+	Missing []HostError `json:"missing,omitempty" jsonschema:"machines in \"hosts\" that could not be searched"`
 }
 
 // HistoryAddInput is the input of history.add.
@@ -103,23 +103,23 @@ type HistoryAddInput struct {
 	CWD        string     `json:"cwd,omitempty" jsonschema:"folder it ran in"`
 	StartedAt  *time.Time `json:"started_at,omitempty" jsonschema:"default now"`
 	DurationMS *int64     `json:"duration_ms,omitempty" jsonschema:"run time in milliseconds"`
-	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"how it ended"`
+	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"exit code of the run"`
 	Actor      string     `json:"actor,omitempty" jsonschema:"who ran it; default the caller"`
 }
 
 // HistoryRemoveInput is the input of history.remove. At least one field must be set.
 type HistoryRemoveInput struct {
-	IDs     []int64 `json:"ids,omitempty" jsonschema:"these runs"`
-	Command string  `json:"command,omitempty" jsonschema:"every run of this command line"`
+	IDs     []int64 `json:"ids,omitempty" jsonschema:"remove these runs"`
+	Command string  `json:"command,omitempty" jsonschema:"remove every run of this command line"`
 
 	Host string `json:"host,omitempty" jsonschema:"the machine with these runs; default this one"`
 }
 
 // HistoryCount is the number of commands added, deleted or written.
 type HistoryCount struct {
-	Count    int  `json:"count" jsonschema:"commands"`
-	LeftOut  int  `json:"left_out,omitempty" jsonschema:"history.load: damaged lines, and commands of more than 64 KiB, which were left out"`
-	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: an existing file was replaced"`
+	Count    int  `json:"count" jsonschema:"number of commands"`
+	LeftOut  int  `json:"left_out,omitempty" jsonschema:"number of damaged lines, and of commands of more than 64 KiB, that history.load left out"`
+	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save has replaced an existing file"`
 }
 
 // HistorySaveInput is the input of history.save. In the file, there is a backslash before each line
@@ -129,9 +129,9 @@ type HistorySaveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"absolute path; missing folders are created"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file"`
-	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
+	Recent    bool   `json:"recent,omitempty" jsonschema:"save the list of commands.list instead of the history"`
 
-	IDs []int64 `json:"ids,omitempty" jsonschema:"only these runs of the history"`
+	IDs []int64 `json:"ids,omitempty" jsonschema:"save only these runs of the history"`
 }
 
 // HistoryLoadInput is the input of history.load. Blank lines are skipped. The error is not_found if
@@ -149,14 +149,14 @@ type HistoryLoadInput struct {
 
 // HistoryLoadingOutput is the output of history.loading.
 type HistoryLoadingOutput struct {
-	Loads []HistoryProgress `json:"loads" jsonschema:"one per call"`
+	Loads []HistoryProgress `json:"loads" jsonschema:"one entry per running call"`
 }
 
 // HistoryProgress is the progress of one call of history.load.
 type HistoryProgress struct {
 	Path  string `json:"path" jsonschema:"the file being loaded"`
-	Done  int    `json:"done" jsonschema:"commands so far"`
-	Total int    `json:"total" jsonschema:"commands of the file"`
+	Done  int    `json:"done" jsonschema:"number of commands loaded so far"`
+	Total int    `json:"total" jsonschema:"number of commands in the file"`
 }
 
 // HistoryStatsInput is the input of history.stats.
@@ -168,9 +168,9 @@ type HistoryStatsInput struct {
 
 // HistoryStatsOutput is the output of history.stats.
 type HistoryStatsOutput struct {
-	Total    int         `json:"total" jsonschema:"runs"`
-	Unique   int         `json:"unique" jsonschema:"different command lines"`
-	Failed   int         `json:"failed" jsonschema:"runs that failed"`
+	Total    int         `json:"total" jsonschema:"number of runs"`
+	Unique   int         `json:"unique" jsonschema:"number of different command lines"`
+	Failed   int         `json:"failed" jsonschema:"number of runs that failed"`
 	Programs []NameCount `json:"programs" jsonschema:"first words of command lines, most frequent first"`
 	Commands []NameCount `json:"commands" jsonschema:"command lines, most frequent first"`
 	Folders  []NameCount `json:"folders" jsonschema:"folders, most runs first"`

@@ -32,7 +32,7 @@ type Layout struct {
 
 	// What the next dashboard shows first.
 	Current int  `json:"current,omitempty" jsonschema:"index of the visible tab"`
-	Floats  bool `json:"floats,omitempty" jsonschema:"float is visible"`
+	Floats  bool `json:"floats,omitempty" jsonschema:"\"float\" is visible"`
 	Zoomed  bool `json:"zoomed,omitempty" jsonschema:"the focused pane fills the screen"`
 }
 
@@ -52,22 +52,22 @@ const (
 
 // A LayoutNode is a split into two halves, or a pane with a session.
 type LayoutNode struct {
-	Axis  string `json:"axis,omitempty" jsonschema:"of a split: beside or below"`
-	Share int    `json:"share,omitempty" jsonschema:"of a split: share of its first half, out of 10000"`
-	ID    string `json:"id,omitempty" jsonschema:"of a pane: its session"`
-	Name  string `json:"name,omitempty" jsonschema:"of a pane: its session's name, used if no session has the id"`
+	Axis  string `json:"axis,omitempty" jsonschema:"how a split divides its area: beside or below"`
+	Share int    `json:"share,omitempty" jsonschema:"share of the first half of a split, out of 10000"`
+	ID    string `json:"id,omitempty" jsonschema:"id of the session in a pane"`
+	Name  string `json:"name,omitempty" jsonschema:"name of a pane's session, used if no session has the id"`
 }
 
 // A SavedLayout is a layout with its name.
 type SavedLayout struct {
-	Name   string `json:"name" jsonschema:"its name"`
+	Name   string `json:"name" jsonschema:"name of the layout"`
 	Layout Layout `json:"layout" jsonschema:"the layout"`
 }
 
 // LayoutGetOutput is the output of layout.get.
 type LayoutGetOutput struct {
 	Current  *Layout       `json:"current,omitempty" jsonschema:"the layout; open sessions missing in it have tabs of their own after the others"`
-	Revision int64         `json:"revision" jsonschema:"revision of current, increased by each change; 0 without a layout"`
+	Revision int64         `json:"revision" jsonschema:"revision of \"current\", increased by each change; 0 without a layout"`
 	Saved    []SavedLayout `json:"saved" jsonschema:"saved layouts, by name"`
 }
 
@@ -99,28 +99,28 @@ const (
 type LayoutChange struct {
 	Do    LayoutAction `json:"do" jsonschema:"arrange, resize, swap, rename, close or focus"`
 	ID    string       `json:"id,omitempty" jsonschema:"the session whose pane or tab is changed; not for arrange"`
-	Other string       `json:"other,omitempty" jsonschema:"resize, swap: the other session"`
+	Other string       `json:"other,omitempty" jsonschema:"for resize and swap: the other session"`
 
-	Nodes []LayoutNode `json:"nodes,omitempty" jsonschema:"arrange: the sessions and the splits between them, as in a tab"`
-	At    string       `json:"at,omitempty" jsonschema:"arrange: the session whose place they take; default: the first of them, in the tab with most of them"`
-	Own   Own          `json:"own,omitempty" jsonschema:"arrange: a tab for them alone: end, after or float"`
+	Nodes []LayoutNode `json:"nodes,omitempty" jsonschema:"for arrange: the sessions and the splits between them, as in a tab"`
+	At    string       `json:"at,omitempty" jsonschema:"for arrange: the session whose place they take; default: the first of them, in the tab with most of them"`
+	Own   Own          `json:"own,omitempty" jsonschema:"for arrange: a tab for the sessions alone: end, after or float"`
 
-	Share  int    `json:"share,omitempty" jsonschema:"resize: share of the half with id, out of 10000"`
-	Name   string `json:"name,omitempty" jsonschema:"rename: name of the tab, empty for none; arrange: name of a tab for the sessions alone"`
-	Hide   bool   `json:"hide,omitempty" jsonschema:"close: the session has exited and is no longer listed"`
-	Zoomed bool   `json:"zoomed,omitempty" jsonschema:"focus: the pane fills the screen"`
+	Share  int    `json:"share,omitempty" jsonschema:"for resize: share of the half that contains \"id\", out of 10000"`
+	Name   string `json:"name,omitempty" jsonschema:"for rename: name of the tab, empty for none; for arrange: name of a tab for the sessions alone"`
+	Hide   bool   `json:"hide,omitempty" jsonschema:"for close: the session has exited and is no longer listed"`
+	Zoomed bool   `json:"zoomed,omitempty" jsonschema:"for focus: the pane fills the screen"`
 }
 
 // LayoutChangeInput is the input of layout.change.
 type LayoutChangeInput struct {
 	Changes []LayoutChange `json:"changes" jsonschema:"changes, in order"`
-	Show    string         `json:"show,omitempty" jsonschema:"id of a session that dashboards should go to, if their focus is in the session show_in"`
-	ShowIn  string         `json:"show_in,omitempty" jsonschema:"id of a session, see show"`
+	Show    string         `json:"show,omitempty" jsonschema:"id of a session that dashboards should go to, if their focus is in the session \"show_in\""`
+	ShowIn  string         `json:"show_in,omitempty" jsonschema:"id of a session, see \"show\""`
 }
 
 // LayoutChangeOutput is the output of layout.change.
 type LayoutChangeOutput struct {
-	Revision int64 `json:"revision" jsonschema:"number of the changed layout"`
+	Revision int64 `json:"revision" jsonschema:"revision of the changed layout"`
 }
 
 // LayoutPutInput is the input of layout.put.

@@ -9,13 +9,13 @@ import (
 // there. Any other log is read from since, or from its last lines, or else from its oldest byte;
 // with backward, it is read from its end.
 type ProcessLogsInput struct {
-	IDs      []string    `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names; not needed for those in cursor"`
-	Cursor   []LogCursor `json:"cursor,omitempty" jsonschema:"positions in the logs: id, stream and next_cursor of each log of an earlier answer; they stay valid when the engine restarts"`
-	Stream   string      `json:"stream,omitempty" jsonschema:"with ids: only stdout or stderr of processes with separate files; default: both"`
-	Since    *int64      `json:"since,omitempty" jsonschema:"with ids: absolute offset in bytes in each log; negative counts from its end"`
-	Tail     *int        `json:"tail,omitempty" jsonschema:"with ids: number of last lines of each process"`
+	IDs      []string    `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names; not needed for those in \"cursor\""`
+	Cursor   []LogCursor `json:"cursor,omitempty" jsonschema:"positions in the logs: \"id\", \"stream\" and \"next_cursor\" of each log of an earlier answer; they stay valid when the engine restarts"`
+	Stream   string      `json:"stream,omitempty" jsonschema:"only stdout or stderr of processes in \"ids\" with separate files; default: both"`
+	Since    *int64      `json:"since,omitempty" jsonschema:"absolute offset in bytes in each log of \"ids\"; negative counts from its end"`
+	Tail     *int        `json:"tail,omitempty" jsonschema:"number of last lines of each process in \"ids\""`
 	Backward bool        `json:"backward,omitempty" jsonschema:"return the lines before the positions instead of those after them"`
-	Partial  bool        `json:"partial,omitempty" jsonschema:"return the unfinished last lines too; next_cursor stays before them"`
+	Partial  bool        `json:"partial,omitempty" jsonschema:"return the unfinished last lines too; \"next_cursor\" stays before them"`
 	Max      int         `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
 	Lines    int         `json:"lines,omitempty" jsonschema:"maximum number of lines; default: any"`
 	WaitMS   int         `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for lines or the end of a log; at most 50000"`
@@ -37,18 +37,18 @@ type LogCursor struct {
 	ID     string `json:"id" jsonschema:"id of the process"`
 	Stream string `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
 	Offset int64  `json:"offset" jsonschema:"absolute offset of the start of a line"`
-	Seen   int64  `json:"seen,omitempty" jsonschema:"with partial and wait_ms: absolute offset after the unfinished line already returned; the wait ends once it is longer"`
-	Ended  bool   `json:"ended,omitempty" jsonschema:"with wait_ms: it was reported as ended, so this does not end the wait again"`
+	Seen   int64  `json:"seen,omitempty" jsonschema:"for \"partial\" and \"wait_ms\": absolute offset after the unfinished line already returned; the wait ends once the line is longer"`
+	Ended  bool   `json:"ended,omitempty" jsonschema:"for \"wait_ms\": the end of the log was reported, so it does not end the wait again"`
 }
 
 // ProcessLogsOutput is the output of process.logs.
 type ProcessLogsOutput struct {
 	Data      string     `json:"data" jsonschema:"lines of all logs, in the order of time"`
-	DataBytes string     `json:"data_bytes,omitempty" jsonschema:"base64: instead of data that is not UTF-8"`
-	Parts     []LogsPart `json:"parts,omitempty" jsonschema:"the parts of data, in order"`
-	Logs      []LogState `json:"logs" jsonschema:"the logs, those of cursor first"`
-	Processes []Process  `json:"processes,omitempty" jsonschema:"the processes of ids that are not in cursor, without metrics"`
-	Match     *LogsMatch `json:"match,omitempty" jsonschema:"with grep: the match; the next_cursor of each log is then its place in the order of all lines"`
+	DataBytes string     `json:"data_bytes,omitempty" jsonschema:"\"data\" in base64, if it is not UTF-8"`
+	Parts     []LogsPart `json:"parts,omitempty" jsonschema:"the parts of \"data\", in order"`
+	Logs      []LogState `json:"logs" jsonschema:"the logs, those of \"cursor\" first"`
+	Processes []Process  `json:"processes,omitempty" jsonschema:"the processes of \"ids\" that are not in \"cursor\", without metrics"`
+	Match     *LogsMatch `json:"match,omitempty" jsonschema:"the match for \"grep\"; the \"next_cursor\" of each log is then its place in the order of all lines"`
 }
 
 func (o *ProcessLogsOutput) Bulk() []Member {
@@ -65,24 +65,24 @@ func (o *ProcessLogsOutput) Bytes() ([]byte, error) { return decodeExact(o.Data,
 // line without its newline. The latter is a piece of a long line, the last line of an exited
 // process, or Partial.
 type LogsPart struct {
-	Log     int        `json:"log" jsonschema:"index of its log"`
-	Offset  int64      `json:"offset" jsonschema:"its absolute offset in that log"`
-	Bytes   int        `json:"bytes" jsonschema:"its length"`
+	Log     int        `json:"log" jsonschema:"index of its log in \"logs\""`
+	Offset  int64      `json:"offset" jsonschema:"absolute offset of the part in that log"`
+	Bytes   int        `json:"bytes" jsonschema:"length of the part in bytes"`
 	At      *time.Time `json:"at,omitempty" jsonschema:"when it was written, to a tenth of a second, if the engine observed it"`
-	Partial bool       `json:"partial,omitempty" jsonschema:"it is an unfinished line"`
+	Partial bool       `json:"partial,omitempty" jsonschema:"the part is an unfinished line"`
 }
 
 // A LogState is the state of one of several logs.
 type LogState struct {
 	ID      string `json:"id" jsonschema:"id of the process"`
 	Stream  string `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
-	Start   int64  `json:"start" jsonschema:"absolute offset of its first line in data"`
-	Next    int64  `json:"next_cursor" jsonschema:"absolute offset after its last line in data: its position in the cursor of the next call"`
+	Start   int64  `json:"start" jsonschema:"absolute offset of its first line in \"data\""`
+	Next    int64  `json:"next_cursor" jsonschema:"absolute offset after its last line in \"data\": its position in \"cursor\" of the next call"`
 	End     int64  `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped int64  `json:"dropped" jsonschema:"bytes before the oldest one kept"`
-	Lost    int64  `json:"lost,omitempty" jsonschema:"bytes between its position and start that were dropped because the log is limited"`
-	Ended   bool   `json:"ended,omitempty" jsonschema:"it was read to its end, and its process has exited"`
-	Error   string `json:"error,omitempty" jsonschema:"why it cannot be read: it or the process was deleted"`
+	Lost    int64  `json:"lost,omitempty" jsonschema:"bytes between its position and \"start\" that were dropped because the log is limited"`
+	Ended   bool   `json:"ended,omitempty" jsonschema:"the log was read to its end, and its process has exited"`
+	Error   string `json:"error,omitempty" jsonschema:"why the log cannot be read: it or the process was deleted"`
 }
 
 // Cursor returns the position after the lines.
@@ -92,11 +92,11 @@ func (s LogState) Cursor() LogCursor {
 
 // A LogsMatch is a line of several logs found by a search.
 type LogsMatch struct {
-	Log     int   `json:"log" jsonschema:"index of its log"`
+	Log     int   `json:"log" jsonschema:"index of its log in \"logs\""`
 	Offset  int64 `json:"offset" jsonschema:"absolute offset of the line in that log"`
 	Number  int   `json:"number" jsonschema:"number of the match, from 1"`
 	Total   int   `json:"total" jsonschema:"number of matching lines"`
-	Wrapped bool  `json:"wrapped,omitempty" jsonschema:"it was found only after the search wrapped"`
+	Wrapped bool  `json:"wrapped,omitempty" jsonschema:"the match was found only after the search wrapped"`
 }
 
 // OutputSearch searches what sessions and processes have printed.
@@ -111,7 +111,7 @@ type OutputSearchInput struct {
 	Pattern
 	Name    string     `json:"name,omitempty" jsonschema:"only sessions and processes with this name or id; * and ? stand for any characters"`
 	Project string     `json:"project,omitempty" jsonschema:"only those started by the project file of this project; * and ? as in name"`
-	Actor   string     `json:"actor,omitempty" jsonschema:"only those started by this one: person, agent for any agent, or one exactly"`
+	Actor   string     `json:"actor,omitempty" jsonschema:"only those started by this actor: person, agent (any agent), or one exactly"`
 	Command string     `json:"command,omitempty" jsonschema:"only those whose program and arguments contain this text, in any case"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"only session, process or exec"`
 	Failed  bool       `json:"failed,omitempty" jsonschema:"only those that failed: they exited with a code other than 0, or a signal killed them without a request to stop"`
@@ -130,7 +130,7 @@ type OutputSearchInput struct {
 // trimmed or deleted, and when the engine restarts.
 type OutputCursor struct {
 	Began   time.Time `json:"began" jsonschema:"when the first call was made"`
-	Group   int       `json:"group" jsonschema:"0 for running sessions and processes, 1 for exited ones, 2 for those that have started or exited since the time in began"`
+	Group   int       `json:"group" jsonschema:"0 for running sessions and processes, 1 for exited ones, 2 for those that have started or exited since the time in \"began\""`
 	At      time.Time `json:"at,omitzero" jsonschema:"when the session or process of the log started or, in group 1, exited"`
 	ID      string    `json:"id" jsonschema:"id of the session or process of the log"`
 	Stream  string    `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
@@ -157,12 +157,12 @@ type OutputHit struct {
 	Actor string `json:"actor" jsonschema:"who started it: person, agent:NAME, or tandem for itself"`
 	From  string `json:"from,omitempty" jsonschema:"the machine it was started from, as user@host, if not this one"`
 
-	State      State  `json:"state" jsonschema:"of the session or process"`
-	ExitCode   *int   `json:"exit_code" jsonschema:"of the session or process; null while it runs, if a signal killed it, and if its exit was not observed"`
+	State      State  `json:"state" jsonschema:"state of the session or process"`
+	ExitCode   *int   `json:"exit_code" jsonschema:"exit code of the session or process; null while it runs, if a signal killed it, and if its exit was not observed"`
 	ExitSignal string `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
 
 	Time  time.Time `json:"time,omitzero" jsonschema:"when the line was written, to a tenth of a second if the engine observed it"`
-	Rough bool      `json:"rough,omitempty" jsonschema:"time is only the start of its command, or else when the session or process exited or, while it runs, started"`
+	Rough bool      `json:"rough,omitempty" jsonschema:"\"time\" is only the start of its command, or else when the session or process exited or, while it runs, started"`
 	LogMatch
 	Run *Command `json:"run,omitempty" jsonschema:"the command of the session's shell that printed it, if known"`
 }

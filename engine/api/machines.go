@@ -17,7 +17,7 @@ const (
 
 // A Machine is another machine, and the state of the connection to it.
 type Machine struct {
-	Name     string       `json:"name" jsonschema:"as in config.toml"`
+	Name     string       `json:"name" jsonschema:"name in config.toml or in the fleet"`
 	State    MachineState `json:"state" jsonschema:"connected, connecting, away or needs_you"`
 	Version  string       `json:"version,omitempty" jsonschema:"version of tandem on it, when last seen"`
 	RTTMS    float64      `json:"rtt_ms,omitempty" jsonschema:"round-trip time in milliseconds"`
@@ -45,13 +45,13 @@ type MachineListInput struct {
 
 // MachineListOutput is the output of machine.list, sorted by name.
 type MachineListOutput struct {
-	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, only those passed to machine.connect"`
+	Machines []Machine     `json:"machines" jsonschema:"the other machines, by name; of a fleet of more than 32, only those passed to machine.connect"`
 	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"totals of a fleet of more than 32 machines"`
 }
 
 // MachineConnectInput is the input of machine.connect.
 type MachineConnectInput struct {
-	Name  string `json:"name" jsonschema:"as in config.toml, or in the fleet"`
+	Name  string `json:"name" jsonschema:"name in config.toml or in the fleet"`
 	Close bool   `json:"close,omitempty" jsonschema:"stop listing a machine of a large fleet"`
 }
 
@@ -61,7 +61,7 @@ type HostError struct {
 	Code    Code   `json:"code" jsonschema:"code of the error"`
 	Reason  Reason `json:"reason,omitempty" jsonschema:"reason of the error"`
 	Message string `json:"message" jsonschema:"why it did not answer"`
-	Hint    string `json:"hint,omitempty" jsonschema:"what helps"`
+	Hint    string `json:"hint,omitempty" jsonschema:"what the user can do about it"`
 }
 
 // HostErrorOf returns why a machine did not answer.

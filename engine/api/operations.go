@@ -144,7 +144,7 @@ type Info struct {
 	KeeperPID      int       `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
 	Version        string    `json:"version" jsonschema:"version of the engine"`
 	Protocol       int       `json:"protocol" jsonschema:"highest protocol of the engine"`
-	OldestProtocol int       `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; if missing, the same as protocol"`
+	OldestProtocol int       `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; if missing, the same as \"protocol\""`
 	DataDir        string    `json:"data_dir" jsonschema:"the data folder"`
 	Home           string    `json:"home,omitempty" jsonschema:"the home folder of its user"`
 	Shell          string    `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh if there is no bash"`
@@ -173,7 +173,7 @@ func (out EngineOperationsOutput) CheckInput(operation, field string) error {
 
 // OperationFields lists the fields of an operation, as known to the engine's release.
 type OperationFields struct {
-	Name   string   `json:"name" jsonschema:"of the operation"`
+	Name   string   `json:"name" jsonschema:"name of the operation"`
 	Input  []string `json:"input" jsonschema:"its input fields"`
 	Output []string `json:"output" jsonschema:"its output fields"`
 }
@@ -188,7 +188,7 @@ type IDInput struct {
 type EngineStopInput struct {
 	All     bool   `json:"all,omitempty" jsonschema:"stop every session and process, and the keeper, first"`
 	Replace string `json:"replace,omitempty" jsonschema:"path of an executable to run as the engine from now on; sessions and processes keep running"`
-	InPlace bool   `json:"in_place,omitempty" jsonschema:"the executable of replace can continue in the engine's process; otherwise the keeper starts it"`
+	InPlace bool   `json:"in_place,omitempty" jsonschema:"the executable in \"replace\" can continue in the engine's process; otherwise the keeper starts it"`
 	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes keep running"`
 }
 
@@ -204,7 +204,7 @@ type SessionStartInput struct {
 	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
-	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session whose current folder to start in, if known; otherwise cwd"`
+	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session whose current folder to start in, if known; otherwise \"cwd\""`
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it: person, agent:NAME, or tandem for itself; default person" audit:"-"`
@@ -222,9 +222,9 @@ type SessionListOutput struct {
 // SessionWriteInput is the input of session.write. Text, Keys and Paste are typed in this order.
 type SessionWriteInput struct {
 	ID    string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Text  string   `json:"text,omitempty" jsonschema:"sent unchanged" audit:"typed"`
+	Text  string   `json:"text,omitempty" jsonschema:"text to send unchanged" audit:"typed"`
 	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes" audit:"typed"`
-	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it" audit:"typed"`
+	Paste string   `json:"paste,omitempty" jsonschema:"text to send as a paste, bracketed when the program asked for it" audit:"typed"`
 }
 
 // SessionWriteOutput is the output of session.write. It counts the bytes sent to the terminal:
@@ -266,15 +266,15 @@ type SessionReadInput struct {
 	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
 	Max   int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
-	Plain bool   `json:"plain,omitempty" jsonschema:"the end of the output as text: without overwritten characters, an empty prompt and full-screen programs"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"return the end of the output as text: without overwritten characters, an empty prompt and full-screen programs"`
 }
 
 // SessionReadOutput is the output of session.read.
 type SessionReadOutput struct {
 	Data       string `json:"data" jsonschema:"raw terminal bytes, invalid UTF-8 replaced"`
-	NextCursor int64  `json:"next_cursor" jsonschema:"pass this as since in the next call"`
-	Dropped    int64  `json:"dropped" jsonschema:"number of bytes after since lost because the log is limited"`
-	State      State  `json:"state" jsonschema:"of the session"`
+	NextCursor int64  `json:"next_cursor" jsonschema:"pass this as \"since\" in the next call"`
+	Dropped    int64  `json:"dropped" jsonschema:"number of bytes after \"since\" lost because the log is limited"`
+	State      State  `json:"state" jsonschema:"state of the session"`
 	AltScreen  bool   `json:"alt_screen,omitempty" jsonschema:"a full-screen program is shown"`
 }
 
@@ -287,7 +287,7 @@ type SessionScreenInput struct {
 	ID         string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
 	Scrollback int    `json:"scrollback,omitempty" jsonschema:"number of lines of scrollback before the screen"`
-	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: also draw the screen"`
+	Picture    string `json:"picture,omitempty" jsonschema:"also draw the screen, as a png or svg"`
 	Ends       bool   `json:"ends,omitempty" jsonschema:"report how each line ends"`
 }
 
@@ -297,11 +297,11 @@ type Screen struct {
 	Cols      int      `json:"cols" jsonschema:"width in cells"`
 	Rows      int      `json:"rows" jsonschema:"height in cells"`
 	Lines     []string `json:"lines" jsonschema:"requested scrollback, then the rows of the screen, without trailing blanks"`
-	Cursor    Cursor   `json:"cursor" jsonschema:"its position and shape"`
-	Title     string   `json:"title" jsonschema:"set by the program"`
+	Cursor    Cursor   `json:"cursor" jsonschema:"position and shape of the cursor"`
+	Title     string   `json:"title" jsonschema:"title set by the program"`
 	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
-	State     State    `json:"state" jsonschema:"of the session"`
-	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the requested picture"`
+	State     State    `json:"state" jsonschema:"state of the session"`
+	Picture   []byte   `json:"picture,omitempty" jsonschema:"the requested picture in base64"`
 
 	Ends []LineEnd `json:"ends,omitempty" jsonschema:"how each line ends, if requested"`
 }

@@ -58,8 +58,8 @@ type Process struct {
 	ExitSignal  string       `json:"exit_signal,omitempty" jsonschema:"the signal that killed it, for example SIGKILL"`
 	ExitUnknown bool         `json:"exit_unknown,omitempty" jsonschema:"its exit status was not observed"`
 	Error       string       `json:"error,omitempty" jsonschema:"why it failed"`
-	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"while waiting: the dependencies not met yet"`
-	EndedBy     string       `json:"ended_by,omitempty" jsonschema:"if stopped: who requested it, person (the user) or agent:NAME/VERSION"`
+	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"the dependencies not met yet, while the process waits"`
+	EndedBy     string       `json:"ended_by,omitempty" jsonschema:"who requested its stop: person (the user) or agent:NAME/VERSION"`
 
 	Revision    int64        `json:"revision,omitempty" jsonschema:"increased by each process.update and session.rename"`
 	KeepAlive   bool         `json:"keep_alive" jsonschema:"it is restarted whenever it exits"`
@@ -179,10 +179,10 @@ type Progress struct {
 type Terminal struct {
 	Cols    int    `json:"cols" jsonschema:"width in cells"`
 	Rows    int    `json:"rows" jsonschema:"height in cells"`
-	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
+	Title   string `json:"title" jsonschema:"title set by the program, control characters removed"`
 	Rang    bool   `json:"rang" jsonschema:"the bell rang while no viewer had the focus, and no viewer has had it or typed since"`
 	Notice  string `json:"notice,omitempty" jsonschema:"the program's last desktop notification (OSC 9, 99 or 777); cleared when a viewer types"`
-	Notices int    `json:"notices,omitempty" jsonschema:"number of its notifications"`
+	Notices int    `json:"notices,omitempty" jsonschema:"number of desktop notifications by the program"`
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`
 	Typist  string `json:"typist" jsonschema:"name of the last client to type"`
 	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
@@ -191,7 +191,7 @@ type Terminal struct {
 	Open     bool   `json:"open,omitempty" jsonschema:"the user lets sandboxed agents type into it although it runs outside their sandbox"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for typed input, if that was checked; prompt: its shell waits for a command"`
 
-	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"nobody has named this shell: its name is the shell's, perhaps with a number, and dashboards show what runs in it"`
+	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"the user has not named this session: it is named after its shell (bash, bash-2), and dashboards show the running command instead"`
 
 	Running string `json:"running,omitempty" jsonschema:"command that its shell runs, with secrets replaced by ***; empty at the prompt"`
 

@@ -32,7 +32,7 @@ type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure or always; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
 	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"milliseconds before the first restart, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
-	FixedDelay   bool   `json:"fixed_delay,omitempty" jsonschema:"each delay is delay_ms"`
+	FixedDelay   bool   `json:"fixed_delay,omitempty" jsonschema:"each delay is \"delay_ms\""`
 	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes besides 0 that count as success"`
 }
 
@@ -40,12 +40,12 @@ type Restart struct {
 type Readiness struct {
 	Log       string   `json:"log,omitempty" jsonschema:"regular expression for a line of its log"`
 	Port      int      `json:"port,omitempty" jsonschema:"TCP port that must accept connections on the loopback interface"`
-	HTTP      string   `json:"http,omitempty" jsonschema:"URL that must respond with http_status"`
+	HTTP      string   `json:"http,omitempty" jsonschema:"URL that must respond with \"http_status\""`
 	Command   []string `json:"command,omitempty" jsonschema:"program and arguments of a command that must exit with 0"`
 	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"milliseconds until the check counts as failed; default 60000"`
 
-	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"expected status of http; default: any from 200 to 299"`
-	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to http"`
+	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"expected status of \"http\"; default: any from 200 to 299"`
+	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to \"http\""`
 }
 
 // Sandbox confines a process. Its JSON has the public format of sandbox-runtime.
@@ -80,27 +80,27 @@ type SandboxNetwork struct {
 
 // SandboxLimits are limits for the process and for each of its children. 0 means no limit.
 type SandboxLimits struct {
-	OpenFiles   uint64 `json:"open_files,omitempty" jsonschema:"open file descriptors"`
-	Processes   uint64 `json:"processes,omitempty" jsonschema:"processes of the user"`
-	MemoryBytes uint64 `json:"memory_bytes,omitempty" jsonschema:"address space in bytes"`
-	CPUSeconds  uint64 `json:"cpu_seconds,omitempty" jsonschema:"processor time in seconds"`
+	OpenFiles   uint64 `json:"open_files,omitempty" jsonschema:"maximum number of open file descriptors"`
+	Processes   uint64 `json:"processes,omitempty" jsonschema:"maximum number of processes of the user"`
+	MemoryBytes uint64 `json:"memory_bytes,omitempty" jsonschema:"maximum address space in bytes"`
+	CPUSeconds  uint64 `json:"cpu_seconds,omitempty" jsonschema:"maximum processor time in seconds"`
 }
 
 // Metrics is the resource usage of a process together with all its descendants.
 type Metrics struct {
 	CPUPercent float64 `json:"cpu_percent" jsonschema:"share of one core since the last measurement, in percent"`
-	RSSBytes   int64   `json:"rss_bytes" jsonschema:"resident memory"`
-	Threads    int     `json:"threads" jsonschema:"threads"`
-	OpenFiles  int     `json:"open_files" jsonschema:"open file descriptors"`
-	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
+	RSSBytes   int64   `json:"rss_bytes" jsonschema:"resident memory in bytes"`
+	Threads    int     `json:"threads" jsonschema:"number of threads"`
+	OpenFiles  int     `json:"open_files" jsonschema:"number of open file descriptors"`
+	Processes  int     `json:"processes" jsonschema:"number of processes in the tree"`
 	Ports      []int   `json:"ports" jsonschema:"TCP ports on which it listens"`
 
 	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it is waiting for input, and nobody writes to its standard input"`
 
-	LeftPIDs []int `json:"left_pids,omitempty" jsonschema:"of an exited process: the processes started by it and still running"`
+	LeftPIDs []int `json:"left_pids,omitempty" jsonschema:"the processes that an exited process started and left running"`
 
-	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"cpu_percent in the last ten minutes up to now, oldest first"`
-	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes over the same intervals"`
+	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"\"cpu_percent\" in the last ten minutes up to now, oldest first"`
+	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"\"rss_bytes\" over the same intervals"`
 	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"length of each interval in seconds"`
 }
 
@@ -121,7 +121,7 @@ type ProcessStartInput struct {
 	Cols int `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
 	Rows int `json:"rows,omitempty" jsonschema:"height of the terminal; default 24"`
 
-	KeepAlive     bool       `json:"keep_alive,omitempty" jsonschema:"short for the restart policy always"`
+	KeepAlive     bool       `json:"keep_alive,omitempty" jsonschema:"short for the restart policy \"always\""`
 	Restart       *Restart   `json:"restart,omitempty" jsonschema:"restart policy after it exits by itself"`
 	Ready         *Readiness `json:"ready,omitempty" jsonschema:"readiness check"`
 	StopSignal    string     `json:"stop_signal,omitempty" jsonschema:"default SIGTERM"`
@@ -130,8 +130,8 @@ type ProcessStartInput struct {
 	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"maximum size of its log in bytes; default 64 MiB"`
 	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Transient     bool       `json:"transient,omitempty" jsonschema:"delete its record some time after it exits"`
-	Stdin         bool       `json:"stdin,omitempty" jsonschema:"without a terminal: keep its standard input open for process.write"`
-	NoStdin       bool       `json:"no_stdin,omitempty" jsonschema:"without a terminal: /dev/null as its standard input; default for transient processes. Otherwise its input is open and silent"`
+	Stdin         bool       `json:"stdin,omitempty" jsonschema:"keep the standard input of a process without a terminal open for process.write"`
+	NoStdin       bool       `json:"no_stdin,omitempty" jsonschema:"use /dev/null as the standard input of a process without a terminal; default for transient processes, otherwise it is open and silent"`
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file for which it is started"`
@@ -150,7 +150,7 @@ type ProcessListInput struct {
 // ProcessListOutput is the output of process.list: sessions and processes, the oldest first.
 type ProcessListOutput struct {
 	Processes []Process   `json:"processes" jsonschema:"all sessions and processes; those of other machines last, with ids like box/4f2a"`
-	Missing   []HostError `json:"missing,omitempty" jsonschema:"with hosts: machines that did not answer"`
+	Missing   []HostError `json:"missing,omitempty" jsonschema:"machines in \"hosts\" that did not answer"`
 }
 
 // ProcessRestartInput is the input of process.restart.
@@ -179,7 +179,7 @@ type ProcessStopAllInput struct {
 // ProcessStopAllOutput is the output of process.stop_all.
 type ProcessStopAllOutput struct {
 	Stopped []Process `json:"stopped" jsonschema:"the processes stopped by this call"`
-	Others  []Process `json:"others,omitempty" jsonschema:"running processes that were not stopped: with own, those of others; for an agent with a sandbox, those outside it"`
+	Others  []Process `json:"others,omitempty" jsonschema:"running processes that were not stopped: those of others, if \"own\" is set; for an agent with a sandbox, those outside it"`
 }
 
 // ProcessSignalInput is the input of process.signal.
@@ -208,36 +208,36 @@ type ProcessLogInput struct {
 	FromLine *int64 `json:"from_line,omitempty" jsonschema:"first line, from 0 for the oldest one kept; negative counts from the end"`
 	Tail     int    `json:"tail,omitempty" jsonschema:"number of last lines to return"`
 	Max      int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
-	Grep     string `json:"grep,omitempty" jsonschema:"regular expression (RE2); returns matches instead of data"`
+	Grep     string `json:"grep,omitempty" jsonschema:"regular expression (RE2); returns \"matches\" instead of \"data\""`
 	Context  int    `json:"context,omitempty" jsonschema:"number of lines before and after each match"`
-	Backward bool   `json:"backward,omitempty" jsonschema:"search backwards from since, or from the end"`
+	Backward bool   `json:"backward,omitempty" jsonschema:"search backwards from \"since\", or from the end"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"maximum number of matches; default 100"`
-	Count    bool   `json:"count,omitempty" jsonschema:"if grep is given and stream is not both: count the matching lines of the whole log, and those before the offset in since"`
+	Count    bool   `json:"count,omitempty" jsonschema:"if \"grep\" is given and \"stream\" is not both: count the matching lines of the whole log, and those before the offset in \"since\""`
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"milliseconds to wait for output if there is none yet; at most 50000"`
-	Exact    bool   `json:"exact,omitempty" jsonschema:"return data that is not UTF-8 as data_bytes"`
-	Times    bool   `json:"times,omitempty" jsonschema:"report when data was written, if the engine observed it"`
+	Exact    bool   `json:"exact,omitempty" jsonschema:"return data that is not UTF-8 as \"data_bytes\""`
+	Times    bool   `json:"times,omitempty" jsonschema:"report when the data was written, if the engine observed it"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if since is given and stream is both: the offset in standard error; default: its oldest byte"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if \"since\" is given and \"stream\" is both: the offset in standard error; default: its oldest byte"`
 }
 
 // ProcessLogOutput is the output of process.log.
 type ProcessLogOutput struct {
-	Data       string     `json:"data" jsonschema:"the log from start on; invalid UTF-8 is replaced"`
-	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"base64: instead of data that is not UTF-8, if exact is set"`
-	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
-	NextCursor int64      `json:"next_cursor" jsonschema:"pass this as since in the next call"`
+	Data       string     `json:"data" jsonschema:"the log from \"start\" on; invalid UTF-8 is replaced"`
+	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"\"data\" in base64, if it is not UTF-8 and \"exact\" is set"`
+	Start      int64      `json:"start" jsonschema:"absolute offset of \"data\""`
+	NextCursor int64      `json:"next_cursor" jsonschema:"pass this as \"since\" in the next call"`
 	End        int64      `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
-	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines matching grep"`
-	WithinLine bool       `json:"within_line,omitempty" jsonschema:"start is inside a line longer than 1 MiB, the maximum for tail and from_line"`
-	Total      int        `json:"total,omitempty" jsonschema:"number of matching lines in the whole log, if count is set"`
+	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines matching \"grep\""`
+	WithinLine bool       `json:"within_line,omitempty" jsonschema:"\"start\" is inside a line longer than 1 MiB, the maximum for \"tail\" and \"from_line\""`
+	Total      int        `json:"total,omitempty" jsonschema:"number of matching lines in the whole log, if \"count\" is set"`
 	Before     int        `json:"before,omitempty" jsonschema:"number of matching lines before the start of the search"`
-	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
+	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of \"data\" were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
 	Process    *Process   `json:"process,omitempty" jsonschema:"the process, once it has exited"`
 
-	Parts  []LogPart `json:"parts,omitempty" jsonschema:"with both streams: the parts of data, in order"`
-	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"with both streams: the offsets in standard error; the others are in standard output"`
+	Parts  []LogPart `json:"parts,omitempty" jsonschema:"the parts of \"data\", in order, if both streams were read"`
+	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"the offsets in standard error, if both streams were read; the others are in standard output"`
 }
 
 func (o *ProcessLogOutput) Bulk() []Member {
@@ -250,14 +250,14 @@ func (o *ProcessLogOutput) Bulk() []Member {
 // A LogPart is a part of the merged data from one of the two streams.
 type LogPart struct {
 	Stream string     `json:"stream" jsonschema:"stdout or stderr"`
-	Bytes  int        `json:"bytes" jsonschema:"length of the part"`
+	Bytes  int        `json:"bytes" jsonschema:"length of the part in bytes"`
 	At     *time.Time `json:"at,omitempty" jsonschema:"when it was written, if the engine observed it"`
 }
 
 // A LogPlace has the offsets of an answer in a log.
 type LogPlace struct {
 	Start      int64 `json:"start" jsonschema:"absolute offset of the returned data"`
-	NextCursor int64 `json:"next_cursor" jsonschema:"pass this as since_stderr in the next call"`
+	NextCursor int64 `json:"next_cursor" jsonschema:"pass this as \"since_stderr\" in the next call"`
 	End        int64 `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64 `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 }
@@ -265,8 +265,8 @@ type LogPlace struct {
 // A LogTime is the time at which a log was written, from Offset up to the Offset of the next
 // LogTime. For recent output, it is exact to a tenth of a second.
 type LogTime struct {
-	Offset int64     `json:"offset" jsonschema:"absolute offset"`
-	At     time.Time `json:"at" jsonschema:"when that was written"`
+	Offset int64     `json:"offset" jsonschema:"absolute offset at which the part begins"`
+	At     time.Time `json:"at" jsonschema:"when the part was written"`
 }
 
 // Bytes returns the log from Start on. If the input had Exact set, it returns the exact bytes.
@@ -286,37 +286,37 @@ func decodeExact(text, encoded string) ([]byte, error) {
 
 // A LogMatch is a line of a log found by a search.
 type LogMatch struct {
-	Stream string   `json:"stream,omitempty" jsonschema:"with both streams: stdout or stderr"`
+	Stream string   `json:"stream,omitempty" jsonschema:"stdout or stderr, if both streams were searched"`
 	Offset int64    `json:"offset" jsonschema:"absolute offset of the line"`
 	Text   string   `json:"text" jsonschema:"the line"`
 	Before []string `json:"before,omitempty" jsonschema:"lines before it"`
 	After  []string `json:"after,omitempty" jsonschema:"lines after it"`
 
-	CutBefore int `json:"cut_before,omitempty" jsonschema:"number of bytes of the line left out before text"`
-	CutAfter  int `json:"cut_after,omitempty" jsonschema:"number of bytes of the line left out after text"`
+	CutBefore int `json:"cut_before,omitempty" jsonschema:"number of bytes of the line left out before \"text\""`
+	CutAfter  int `json:"cut_after,omitempty" jsonschema:"number of bytes of the line left out after \"text\""`
 }
 
 // ProcessWaitInput is the input of process.wait. The call returns as soon as one of the given
 // conditions is met.
 type ProcessWaitInput struct {
 	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
-	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
-	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
-	Stream    string `json:"stream,omitempty" jsonschema:"if the streams have separate files: search only stdout or stderr for the expression in log; default: both"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset at which the search for log starts; default: the start of its present run"`
-	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which it, or a process started by it, must listen"`
-	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this many milliseconds"`
-	Input     bool   `json:"input,omitempty" jsonschema:"it, or a process started by it, waits for input from process.write"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"wait until the process has exited"`
+	Ready     bool   `json:"ready,omitempty" jsonschema:"wait until it is ready"`
+	Log       string `json:"log,omitempty" jsonschema:"wait until a line of its log, from \"since\" on, matches this regular expression"`
+	Stream    string `json:"stream,omitempty" jsonschema:"if the streams have separate files: search only stdout or stderr for the expression in \"log\"; default: both"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset at which the search for \"log\" starts; default: the start of its present run"`
+	Port      int    `json:"port,omitempty" jsonschema:"wait until it, or a process started by it, listens on this TCP port"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"wait until it has written nothing for this many milliseconds"`
+	Input     bool   `json:"input,omitempty" jsonschema:"wait until it, or a process started by it, waits for input from process.write"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"milliseconds to wait; default and maximum 50000 per call"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if since is given and both streams are searched: the offset in standard error"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"if \"since\" is given and both streams are searched: the offset in standard error"`
 }
 
 // ProcessWaitOutput is the output of process.wait.
 type ProcessWaitOutput struct {
 	Met     string  `json:"met" jsonschema:"the condition met: exit, ready, log, port, idle or input; empty after the timeout"`
-	Line    string  `json:"line,omitempty" jsonschema:"the line matching log"`
+	Line    string  `json:"line,omitempty" jsonschema:"the line matching \"log\""`
 	Process Process `json:"process" jsonschema:"the process after the wait"`
 
 	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check that was still failing when the wait timed out"`
@@ -336,12 +336,12 @@ type ExecInput struct {
 	Env           map[string]string `json:"env,omitempty" jsonschema:"variables added to the engine's environment and to those set with env.set"`
 	Environ       map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
 	Umask         string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
-	TimeoutMS     int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
-	Kill          bool              `json:"kill,omitempty" jsonschema:"after the timeout, even without its caller, kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
+	TimeoutMS     int               `json:"timeout_ms,omitempty" jsonschema:"milliseconds until the timeout; default 30000"`
+	Kill          bool              `json:"kill,omitempty" jsonschema:"after the timeout, stop it and everything it started (SIGTERM, then SIGKILL 2 seconds later) instead of keeping it as a process; applies even if the caller has disconnected"`
 	CallerGraceMS int               `json:"caller_grace_ms,omitempty" jsonschema:"stop it once its caller has been disconnected for this many milliseconds; a repeated call with its id counts as the caller's return; default: never"`
 	Daemon        *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
 	MaxOutput     int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
-	Exact         bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
+	Exact         bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as \"stdout_bytes\" and \"stderr_bytes\""`
 	Sandbox       *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Actor         string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\"" audit:"-"`
 	Name          string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
@@ -359,12 +359,12 @@ type ExecOutput struct {
 	Process       Process `json:"process" jsonschema:"the process that was run"`
 	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
 	Stderr        string  `json:"stderr" jsonschema:"end of its standard error"`
-	StdoutBytes   string  `json:"stdout_bytes,omitempty" jsonschema:"base64: instead of a stdout that is not UTF-8, if exact is set"`
-	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"base64: instead of a stderr that is not UTF-8, if exact is set"`
-	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"number of bytes before stdout, available in the log only"`
-	StderrDropped int64   `json:"stderr_dropped" jsonschema:"number of bytes before stderr, available in the log only"`
-	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout; give it to process.log as since"`
-	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr; give it to process.log as since_stderr"`
+	StdoutBytes   string  `json:"stdout_bytes,omitempty" jsonschema:"\"stdout\" in base64, if it is not UTF-8 and \"exact\" is set"`
+	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"\"stderr\" in base64, if it is not UTF-8 and \"exact\" is set"`
+	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"number of bytes before \"stdout\", available in the log only"`
+	StderrDropped int64   `json:"stderr_dropped" jsonschema:"number of bytes before \"stderr\", available in the log only"`
+	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after \"stdout\"; give it to process.log as \"since\""`
+	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after \"stderr\"; give it to process.log as \"since_stderr\""`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"run time in milliseconds; if the command is still running, the time so far"`
 	LeftPIDs      []int   `json:"left_pids,omitempty" jsonschema:"processes started by it and still running after its exit"`
@@ -391,14 +391,14 @@ func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 
 // EnvInput names an environment variable for programs started from now on.
 type EnvInput struct {
-	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
+	Name   string `json:"name" jsonschema:"name of the variable: [A-Za-z_][A-Za-z0-9_]*"`
 	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own variables, which apply to what it starts until it disconnects; env.get then also looks at the shared ones"`
 	Reveal bool   `json:"reveal,omitempty" jsonschema:"return the value even if it or the name looks like a secret"`
 }
 
 // EnvSetInput is the input of env.set.
 type EnvSetInput struct {
-	Name  string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
+	Name  string `json:"name" jsonschema:"name of the variable: [A-Za-z_][A-Za-z0-9_]*"`
 	Value string `json:"value" jsonschema:"its value for future sessions and processes"`
 
 	Client bool `json:"client,omitempty" jsonschema:"set only for the calling client"`
@@ -419,7 +419,7 @@ type EnvVar struct {
 
 // EnvListOutput is the output of env.list, sorted by name.
 type EnvListOutput struct {
-	Variables []EnvVar `json:"variables" jsonschema:"the overlay"`
+	Variables []EnvVar `json:"variables" jsonschema:"the variables set for future sessions and processes"`
 }
 
 // A ProcessRun is one run of a process, from start to exit.

@@ -16,14 +16,14 @@ type SessionRecordInput struct {
 
 // SessionRecordOutput is the output of session.record.
 type SessionRecordOutput struct {
-	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, if since is missing: output that draws the screen as it was at start, on a terminal of its size; pictures use kitty's protocol"`
-	Data       []byte    `json:"data,omitempty" jsonschema:"base64: the unchanged output from start on"`
-	Start      int64     `json:"start" jsonschema:"absolute offset of data"`
-	NextCursor int64     `json:"next_cursor" jsonschema:"pass this as since in the next call"`
+	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"if \"since\" is missing: output in base64 that draws the screen as it was at \"start\", on a terminal of its size; pictures use kitty's protocol"`
+	Data       []byte    `json:"data,omitempty" jsonschema:"the unchanged output from \"start\" on, in base64"`
+	Start      int64     `json:"start" jsonschema:"absolute offset of \"data\""`
+	NextCursor int64     `json:"next_cursor" jsonschema:"pass this as \"since\" in the next call"`
 	End        int64     `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64     `json:"dropped" jsonschema:"bytes before the oldest one kept"`
-	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first; known only for output since the engine started"`
-	Sizes      []LogSize `json:"sizes" jsonschema:"sizes of the terminal while data was printed, oldest first; the first is the size at the beginning of data"`
+	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of \"data\" were written, oldest first; known only for output since the engine started"`
+	Sizes      []LogSize `json:"sizes" jsonschema:"sizes of the terminal while \"data\" was printed, oldest first; the first is the size at the beginning of \"data\""`
 	State      State     `json:"state" jsonschema:"the session's state"`
 }
 
@@ -37,7 +37,7 @@ func (o *SessionRecordOutput) Bulk() []Member {
 // A LogSize is the size of a terminal while its log was written, from Offset up to the Offset of
 // the next LogSize.
 type LogSize struct {
-	Offset int64 `json:"offset" jsonschema:"absolute offset"`
+	Offset int64 `json:"offset" jsonschema:"absolute offset from which the size applies"`
 	Cols   int   `json:"cols" jsonschema:"width in cells"`
 	Rows   int   `json:"rows" jsonschema:"height in cells"`
 }

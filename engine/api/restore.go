@@ -40,7 +40,7 @@ type SessionRestoreInput struct {
 
 // SessionRestoreOutput is the output of session.restore.
 type SessionRestoreOutput struct {
-	Restored []RestoredSession `json:"restored" jsonschema:"the sessions restored, oldest first with all"`
+	Restored []RestoredSession `json:"restored" jsonschema:"the restored sessions, oldest first if \"all\" is set"`
 	Failed   []RestoreFailure  `json:"failed,omitempty" jsonschema:"the sessions that could not be restored"`
 }
 
@@ -48,7 +48,7 @@ type SessionRestoreOutput struct {
 type RestoredSession struct {
 	Process Process `json:"process" jsonschema:"the session"`
 	Folder  string  `json:"folder" jsonschema:"folder it was started in"`
-	Note    string  `json:"note,omitempty" jsonschema:"why that is not its last folder, in one sentence"`
+	Note    string  `json:"note,omitempty" jsonschema:"why the session was not started in its last folder, in one sentence"`
 }
 
 // A RestoreFailure is a session that could not be restored.
@@ -61,7 +61,7 @@ type RestoreFailure struct {
 // SessionDismissInput is the input of session.dismiss.
 type SessionDismissInput struct {
 	IDs []string `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of sessions"`
-	All bool     `json:"all,omitempty" jsonschema:"all interrupted sessions"`
+	All bool     `json:"all,omitempty" jsonschema:"dismiss all interrupted sessions"`
 }
 
 // IsOpen reports whether a session is running, or was interrupted and can be restored.

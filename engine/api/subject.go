@@ -12,7 +12,7 @@ type Subject struct {
 	Command string   `json:"command,omitempty" jsonschema:"command line for a shell, or text typed" audit:"typed"`
 	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments, without a shell"`
 	Check   []string `json:"check,omitempty" jsonschema:"program and arguments of a readiness check"`
-	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write; relative ones start in base"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write; relative ones start in \"base\""`
 	Base    string   `json:"base,omitempty" jsonschema:"folder of relative paths; default the caller's folder, otherwise the home folder"`
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in; default for a command typed into a session: the session's"`
 	Session string   `json:"session,omitempty" jsonschema:"session or process concerned"`

@@ -17,7 +17,7 @@ var (
 type WorktreeAddInput struct {
 	CWD  string `json:"cwd" jsonschema:"folder in the repository"`
 	Name string `json:"name,omitempty" jsonschema:"name of the branch, and of the folder in REPOSITORY.worktrees; default: work-1, work-2, …"`
-	Base string `json:"base,omitempty" jsonschema:"start of the branch; default: the commit checked out in cwd"`
+	Base string `json:"base,omitempty" jsonschema:"start of the branch; default: the commit checked out in \"cwd\""`
 }
 
 // WorktreeListInput is the input of worktree.list.
@@ -33,7 +33,7 @@ type WorktreeListOutput struct {
 // A Worktree is a git worktree: a folder with a branch of a repository checked out.
 type Worktree struct {
 	Path        string   `json:"path" jsonschema:"its folder"`
-	Branch      string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
+	Branch      string   `json:"branch,omitempty" jsonschema:"its branch; empty if none is checked out"`
 	Repository  string   `json:"repository" jsonschema:"the repository's own folder"`
 	Gone        bool     `json:"gone,omitempty" jsonschema:"its folder is gone; git still lists it"`
 	Dirty       bool     `json:"dirty" jsonschema:"it has uncommitted files, or this is unknown"`
