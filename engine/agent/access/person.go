@@ -199,7 +199,7 @@ type ancestryKey struct {
 }
 
 const (
-	// ancestryTTL is how long an ancestry is cached: a command for a thousand machines connects a
+	// ancestryTTL is how long an ancestry is cached, because a command for a thousand machines connects a
 	// thousand times. An outdated entry is safe. It can only lack ancestors, and a descendant of an
 	// agent or of the keeper has been one since it started.
 	ancestryTTL   = 2 * time.Second

@@ -45,16 +45,16 @@ type Arbiter struct {
 	unsaved bool        // saving kept failed; retried at the next poll
 	read    fileVersion // version of the file at the last read
 	loaded  bool        // the file could be read
-	text    []byte      // of the file at the last read
+	text    []byte      // content of the file at the last read
 
-	mu        sync.Mutex // never held while the file is read: the control loop lists requests
+	mu        sync.Mutex // never held while the file is read, because the control loop lists requests
 	lastFault string     // why the file's policy does not apply; "" if it does
 	open      map[string]*question
 	always    map[string]standing // by sameness; until the engine exits
 	calls     calls               // allowed by the user
 }
 
-// An answer is the user's.
+// An answer is the user's answer to a request.
 type answer struct {
 	allow  bool
 	reason string // of a denial
@@ -217,9 +217,9 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	return found[0], nil
 }
 
-// closeQuestion answers a question if it is still open, and returns it, otherwise nil. word is the
-// answer as the client gave it, and answerer is who gave it. If remember is set, later actions with
-// the same sameness key get the same answer.
+// closeQuestion answers a question and returns it, or returns nil if it is no longer open. word is
+// the answer as the client gave it, and answerer is who gave it. If remember is set, later actions
+// with the same sameness key get the same answer.
 func (a *Arbiter) closeQuestion(id string, out answer, word, answerer string, remember bool) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxCalls is the maximum number of calls kept. The oldest is forgotten, and judged again.
+	// maxCalls is the maximum number of calls kept. If there are more, the oldest is forgotten, and its
+	// further operations are judged again.
 	maxCalls = 1024
 	// callLimit is how long a call is kept if its client does not end it.
 	callLimit = 24 * time.Hour

@@ -47,7 +47,7 @@ func (a *Arbiter) Judge(ctx context.Context, e api.Entry, effect api.Effect, in 
 	if len(act.tools) == 0 {
 		act.tools = act.operations
 	}
-	if slices.Contains(caller.Uses, e.Name) { // it speaks for the others
+	if slices.Contains(caller.Uses, e.Name) { // the decision on it covers the tool's other operations
 		act.operations, act.whole = caller.Uses, true
 	}
 	subject := e.Subject(in)
@@ -100,8 +100,8 @@ func (a *Arbiter) End(ctx context.Context) {
 	delete(a.calls.byKey, callOf(api.CallerOf(ctx)))
 }
 
-// Started adds a session or process to the subjects of the call, because it was started there, so
-// that the call may read it.
+// Started records that the call of ctx has started a session or process, so that the call may read
+// its output.
 func (a *Arbiter) Started(ctx context.Context, id string) {
 	key := callOf(api.CallerOf(ctx))
 	a.mu.Lock()
@@ -248,7 +248,7 @@ func (a *Arbiter) resolve(ctx context.Context, act action, subjects ...api.Subje
 	return all
 }
 
-// findFolder gives a program started in a session's folder that folder.
+// findFolder returns s with its folder, if that is the folder of another session.
 func (a *Arbiter) findFolder(ctx context.Context, s api.Subject) api.Subject {
 	if s.CWDOf != "" && a.Sessions != nil {
 		if known, ok := a.Sessions(ctx, s.CWDOf); ok {

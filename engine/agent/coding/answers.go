@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Expressions for a question's options: a row with an option, and texts agreeing or refusing.
+// Expressions for a question's options: a row with an option, and the texts of options that agree or
+// refuse.
 var (
 	optionRow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\pL\d]*([1-9])\. +(\S.*)`) })
 	agreeText = sync.OnceValue(func() *regexp.Regexp {

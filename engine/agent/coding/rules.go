@@ -58,9 +58,9 @@ type titleRule struct {
 	afterAnother bool // valid only after another title has set a state
 }
 
-// A blockedRule finds a question on the screen. One of the last rows must match the expression
-// line, and for each expression in with there must be another matching row. The text of the
-// question is the first group of line, followed by that of below in a row further down.
+// A blockedRule finds a question on the screen. One of the last rows must match line, and each
+// expression in the list with must match one of these rows too. The text of the question is the
+// first group of line, followed by the first group of below if a row further down matches it.
 type blockedRule struct {
 	line, below *regexp.Regexp
 	with        []*regexp.Regexp
@@ -265,7 +265,7 @@ func (r Rule) findQuestion(rows []string) (text string, ok bool) {
 
 // findQuestion searches from the bottom up: an earlier question may stand above.
 func (b blockedRule) findQuestion(rows []string) (text string, ok bool) {
-	// All of with must be there before line counts.
+	// A match of line counts only if each expression in the list with matches a row too.
 	for _, with := range b.with {
 		if !slices.ContainsFunc(rows, with.MatchString) {
 			return "", false

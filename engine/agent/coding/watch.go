@@ -23,10 +23,10 @@ import (
 
 const (
 	// inspectDelay is the time from a screen change to the inspection, and so the minimum time
-	// between two.
+	// between two inspections.
 	inspectDelay = 100 * time.Millisecond
-	// settleDelay is the time from the last change to a final inspection: an agent may write its
-	// file just after what it shows.
+	// settleDelay is the time from the last screen change to a final inspection, because an agent may
+	// write the file that its rule reads just after it updates the screen.
 	settleDelay = time.Second
 	// minFindInterval is the minimum time between searches for an agent while the foreground stays
 	// the same.

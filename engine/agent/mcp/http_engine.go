@@ -113,7 +113,7 @@ func (w *httpServer) setIdentity(p *httputil.ProxyRequest) {
 	h.Set(api.ClientHeader, name)
 	h.Set(api.OwnerHeader, t.owner())
 	bounds := w.boundsOf(t)
-	bounds.ToolsOnly, bounds.Elicits = false, false // it would answer itself
+	bounds.ToolsOnly, bounds.Elicits = false, false // the client could give the user's answer itself
 	h.Set(api.BoundsHeader, bounds.Header())
 	if operationOf(p.In) == attachStream {
 		q := p.Out.URL.Query()

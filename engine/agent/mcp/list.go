@@ -30,8 +30,8 @@ type listedTool struct {
 	Meta  map[string]int  `json:"_meta,omitempty"`
 }
 
-// Claude Code replaces longer results with a file name, unless the tool declares a larger limit
-// under maxSizeKey, up to maxResultSize characters (code.claude.com/docs/en/mcp, "Raise the limit
+// Claude Code replaces long results with a file name, unless the tool declares a larger limit under
+// maxSizeKey, up to maxResultSize characters (code.claude.com/docs/en/mcp, "Raise the limit
 // for a specific tool").
 const (
 	maxSizeKey    = "anthropic/maxResultSizeChars"

@@ -167,7 +167,7 @@ func (p *permit) askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyChe
 		}
 		withdraw()
 		if err := <-dashboard; errors.Is(err, api.ReasonDenied) {
-			return err // at the same moment
+			return err // the user denied it in the dashboard at the same moment
 		}
 		return p.check(ctx, f, in, answer)
 	}

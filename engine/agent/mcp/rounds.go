@@ -23,8 +23,8 @@ const (
 )
 
 // rounds holds calls whose result was a question (MCP 2026-07-28, Multi Round-Trip Requests).
-// Clients of these versions cannot be asked anything during a call. They repeat the call with the
-// user's answer and the state from the first result.
+// Clients with this protocol version cannot be asked anything during a call. They repeat the call with
+// the user's answer and the state from the first result.
 type rounds struct {
 	mu    sync.Mutex
 	open  map[string]*round
@@ -77,7 +77,7 @@ func (r *round) awaitAnswer(ctx context.Context, given sdk.InputResponse) (answe
 	if answer != "" {
 		r.withdraw()
 		if err := <-r.dashboard; errors.Is(err, api.ReasonDenied) {
-			return "", err // at the same moment
+			return "", err // the user denied it in the dashboard at the same moment
 		}
 		return answer, nil
 	}

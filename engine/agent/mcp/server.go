@@ -26,8 +26,8 @@ import (
 const (
 	// progressInterval is the time between progress notifications.
 	progressInterval = 5 * time.Second
-	// largeResult is the minimum size of results after which memory is freed, and tidyDelay the
-	// pause before that, by the end of which the result has been sent.
+	// largeResult is the minimum size of results after which memory is freed. tidyDelay is the pause
+	// before memory is freed, so that the result has been sent by then.
 	largeResult = 1 << 20
 	tidyDelay   = 300 * time.Millisecond
 )
@@ -98,7 +98,8 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 		l := describeTool(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
 		s.list = append(s.list, l)
-		// The SDK needs no schema, because listTools replaces its list, and takes 1 ms to read them all.
+		// The SDK needs no schemas, because listTools replaces its list. Reading them all would take
+		// it 1 ms.
 		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.dispatch(ctx, t, req)
 		})

@@ -427,7 +427,7 @@ func TestOlderClientGetsEverythingAsText(t *testing.T) {
 	}
 }
 
-func TestUnknownToolOfReadOnlyServerSaysWhy(t *testing.T) {
+func TestUnknownToolErrorReportsThatTheServerIsReadOnly(t *testing.T) {
 	t.Parallel()
 	o := newFakeEngine(t).options()
 	o.ReadOnly = true

@@ -24,7 +24,7 @@ type Action struct {
 type Verdict struct {
 	Decision Decision
 	Rule     int    // from 1; 0 is the default
-	Reason   string // the rule's, or the doubt about the command
+	Reason   string // the rule's reason, or why it is doubtful whether the rule applies
 	What     string // the command or path that decided; "" is the tool itself
 }
 
@@ -62,8 +62,8 @@ const (
 	filePart
 )
 
-// splitParts splits an action into parts. With arguments set, it includes paths among the
-// arguments, needed only by rules about paths.
+// splitParts splits an action into parts. If arguments is set, it includes the paths among the
+// arguments of commands, which only rules about paths need.
 func (a Action) splitParts(arguments bool) []part {
 	var parts []part
 	for _, p := range a.Paths {

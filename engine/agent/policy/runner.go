@@ -63,7 +63,7 @@ func findRunner(program string) (runner, bool) {
 	return runner{}, false
 }
 
-// An option is an option of a command. Without a value, its value is unknown.
+// An option is one option on a command line. If it has no value, value is an unknown word.
 type option struct {
 	name  string
 	value word

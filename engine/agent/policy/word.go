@@ -9,7 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A word is a word of a command. It is not known if only the shell will know it.
+// A word is one word of a command. known is false if only the shell that runs the command can tell
+// its text.
 type word struct {
 	text   string
 	known  bool

@@ -36,7 +36,8 @@ const (
 	maxPattern = 64 << 10
 )
 
-// CheckLine rejects a shell line and variables the system would not accept, with a better error.
+// CheckLine rejects a shell line and variables the system would not accept, with a clearer error than
+// the system's.
 // doing starts the error's message.
 func CheckLine(doing, command string, env map[string]string) error {
 	switch {

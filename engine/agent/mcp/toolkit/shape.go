@@ -53,7 +53,7 @@ func clientKindOf(actor, version string) clientKind {
 }
 
 // Brief is structured content that repeats facts of the text. Clients known to show their model all
-// of a result get only the remaining ones.
+// of a result get only the remaining facts.
 type Brief interface {
 	// Unsaid returns the facts missing from the text. Without any, its JSON is {}.
 	Unsaid() any

@@ -81,7 +81,7 @@ func Define[In, Out any](t Tool, call func(ctx context.Context, f *Agent, in In)
 	return t
 }
 
-// ConvertErrors returns tools with errors as results made by convert.
+// ConvertErrors returns tools that return the result of convert instead of an error.
 func ConvertErrors(tools []Tool, convert func(error) Result) []Tool {
 	for i := range tools {
 		call := tools[i].Call

@@ -12,8 +12,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Tools returns the tools of the profile core: commands as a program and its arguments, background
-// processes, and the list of successful commands.
+// Tools returns the tools of the "core" profile, which run commands given as a program and its
+// arguments, manage background processes, and list the successful commands.
 func Tools() []toolkit.Tool {
 	core := []toolkit.Profile{toolkit.Core}
 	return []toolkit.Tool{

@@ -37,7 +37,7 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 			WithHint("must be text, ansi or png")
 	}
 	if in.Diff && (in.Format == "ansi" || in.Format == "png" || in.Scrollback != 0) {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff needs format text and no scrollback", in.ID)
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff requires format=text and scrollback=0", in.ID)
 	}
 	if ask.ID, err = f.FullID(ctx, in.ID, api.SessionGet); err != nil {
 		return toolkit.Result{}, err

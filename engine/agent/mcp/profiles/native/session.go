@@ -257,7 +257,7 @@ func readSession(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 
 // A sessionReadState is the position in a session's log after a read.
 type sessionReadState struct {
-	NextCursor int64 `json:"next_cursor"`       // since of the next call
+	NextCursor int64 `json:"next_cursor"`       // the value to pass as since in the next call
 	End        int64 `json:"end"`               // length of the log
 	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
 }
@@ -285,8 +285,8 @@ type sessionWaitInput struct {
 // A sessionWaitState is the outcome of a wait for a session.
 type sessionWaitState struct {
 	waitState
-	Secret     bool  `json:"secret,omitempty"` // asks for a password
-	NextCursor int64 `json:"next_cursor"`      // since of the next call
+	Secret     bool  `json:"secret,omitempty"` // the program asks for a password
+	NextCursor int64 `json:"next_cursor"`      // the value to pass as since in the next call
 }
 
 func waitForSession(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (toolkit.Result, error) {

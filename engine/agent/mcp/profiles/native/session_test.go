@@ -186,7 +186,7 @@ func TestSessionScreenShowsChanges(t *testing.T) {
 	f.Check("session_screen", `{"id":"`+session+`","diff":true}`, "2: new\n"+about, false)
 	f.Check("session_screen", `{"id":"`+session+`","diff":true}`, about, false)
 	f.Check("session_screen", `{"id":"`+session+`","format":"gif"}`, "show session "+session+": unknown format \"gif\"\nhint: must be text, ansi or png", true)
-	f.Check("session_screen", `{"id":"`+session+`","format":"ansi","diff":true}`, "show session "+session+": diff needs format text and no scrollback", true)
+	f.Check("session_screen", `{"id":"`+session+`","format":"ansi","diff":true}`, "show session "+session+": diff requires format=text and scrollback=0", true)
 	f.Check("session_screen", `{"id":"`+session+`","format":"png"}`, "show session "+session+": the engine sent no picture", true)
 }
 

@@ -51,7 +51,7 @@ func (w *startWait) validate() error {
 // A startState holds the facts a caller of process_start does not know yet.
 type startState struct {
 	toolkit.StartedResult
-	Met        string          `json:"met,omitempty"` // the condition of wait met
+	Met        string          `json:"met,omitempty"` // which condition of the wait was met
 	ExitCode   *int            `json:"exit_code,omitempty"`
 	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // position after the output
 }

@@ -150,8 +150,9 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).WithSameFacts(envKey{in.Key}), nil
 }
 
-// dropEnv removes a variable from the agent's own and from the environment inherited by its programs.
-// A variable set by the user for everything stays.
+// dropEnv removes a variable from the agent's environment and from the one its programs inherit. It
+// returns an error if the user has set the variable for all programs, or if the variable decides
+// which programs run and the agent has no sandbox.
 func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	if _, inherited := f.ChildEnv()[key]; inherited && api.AltersExecution(key) && f.Options.Sandbox == nil {
 		return api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)

@@ -18,9 +18,9 @@ const (
 	shellSeconds = 5   // until a command becomes a daemon
 )
 
-// Tools returns the tools of the profile os: shell commands that become daemons after a timeout, and
-// the environment. Every result is a YAML document. On a read-only server, env_get never reveals a
-// secret.
+// Tools returns the tools of the "os" profile, which run shell commands that become daemons after a
+// timeout, and read and change the environment. Every result is a YAML document. On a read-only
+// server, env_get never reveals a secret.
 func Tools(readOnly bool) []toolkit.Tool {
 	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}
 	tools := []toolkit.Tool{

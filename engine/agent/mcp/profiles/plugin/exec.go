@@ -53,7 +53,7 @@ type CommandState struct {
 	TimedOut   bool   `json:"timedOut,omitempty"`
 	DurationMS int64  `json:"durationMs"`
 
-	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // since of process_log for a command still running
+	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // the value to pass to process_log as since, for a command still running
 
 	whole bool // the profile's document lists the facts
 }

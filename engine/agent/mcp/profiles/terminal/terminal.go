@@ -14,8 +14,8 @@ import (
 
 const terminalTimeout = 30 // seconds of a command
 
-// Tools returns the tools of the profile terminal: commands, formatting of text, and interactive
-// shells.
+// Tools returns the tools of the "terminal" profile, which run commands, format text and start
+// interactive shells.
 func Tools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Terminal}
 	return []toolkit.Tool{
