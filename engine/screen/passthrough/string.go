@@ -7,8 +7,9 @@ import (
 	"unicode"
 )
 
-// filterDCS filters the head of a device control string. Sixel pictures pass. Others are queries
-// (DECRQSS, XTGETTCAP), program keys, or address a multiplexer, which would pass on anything.
+// filterDCS filters the head of a device control string. Sixel pictures pass. All other strings are
+// dropped: they query the terminal (DECRQSS, XTGETTCAP), redefine keys, or address a multiplexer,
+// which would pass on anything.
 func (f *Filter) filterDCS(p []byte) (n int, v verdict) {
 	end, _ := findFinal(p)
 	f.command = false

@@ -40,7 +40,7 @@ func (o Overlay) Cell(x, y int) (text string, style styled.Style) {
 	return string(o.t.store.appendGlyph(nil, c.Glyph)), o.t.store.styles.pens[c.Style].visibleStyle()
 }
 
-// AppendPlainStyle appends the sequence from the program's pen to the plain style.
+// AppendPlainStyle appends the sequence that switches from the program's pen to the plain style.
 func (o Overlay) AppendPlainStyle(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst, pen: o.t.page.cur.pen}
 	p.setPen(pen{})

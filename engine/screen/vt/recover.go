@@ -29,24 +29,17 @@ func plainModes(cols, rows int) commandModes {
 	return m
 }
 
-// applyTo restores the modes of t and reports whether they had changed. It keeps the cursor's
-// shape: it is harmless, and the user may have chosen it with a command.
+// applyTo restores the modes of t and reports whether they had changed.
 func (to commandModes) applyTo(t *page) (changed bool) {
-	now := modesOf(t)
-	to.mode.cursor = cursorModes{on: to.mode.cursor.on, blink: now.mode.cursor.blink, chosen: now.mode.cursor.chosen, shape: now.mode.cursor.shape}
-	// After a resize, the margins recorded for the old size would be wrong.
-	if to.cols != t.store.cols || to.rows != t.store.rows {
-		to.cols, to.rows, to.region = t.store.cols, t.store.rows, plainModes(t.store.cols, t.store.rows).region
-	}
-	if now.alt && !to.alt {
+	leftAlt := modesOf(t).alt && !to.alt
+	if leftAlt {
 		t.setAlt(t.altBy, false)
 		t.store.alt = nil // discards its keyboard flags
 		t.store.pictures.ForgetAlt()
-	} else {
-		to.alt = now.alt
 	}
-	if modesOf(t) == to {
-		return now.alt != to.alt
+	now := modesOf(t)
+	if to = to.adaptedTo(now); to == now {
+		return leftAlt
 	}
 	t.mode, t.store.scr.kitty, t.region = to.mode, to.kitty, to.region
 	t.cur.origin, t.cur.pending = to.origin, t.cur.pending && t.mode.autowrap
@@ -54,6 +47,19 @@ func (to commandModes) applyTo(t *page) (changed bool) {
 		t.setAllSingleSize()
 	}
 	return true
+}
+
+// adaptedTo returns the modes with everything from now that applyTo must not change.
+func (to commandModes) adaptedTo(now commandModes) commandModes {
+	// The cursor's shape is harmless, and the user may have chosen it with a command.
+	to.mode.cursor = cursorModes{on: to.mode.cursor.on, blink: now.mode.cursor.blink, chosen: now.mode.cursor.chosen, shape: now.mode.cursor.shape}
+	// After a resize, the margins recorded for the old size would be wrong.
+	if to.cols != now.cols || to.rows != now.rows {
+		to.cols, to.rows, to.region = now.cols, now.rows, plainModes(now.cols, now.rows).region
+	}
+	// The alternate screen is never entered again: its content is gone.
+	to.alt = now.alt
+	return to
 }
 
 // trackCommand records the modes when a command starts and restores them when it ends. A mark with

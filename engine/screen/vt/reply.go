@@ -235,30 +235,30 @@ func (t *interpreter) dispatchDCS(b []byte) {
 func (t *host) settingParams(name string) string {
 	r := &t.page.region
 	switch name {
-	case "m":
+	case "m": // SGR
 		return string(appendSetting(nil, t.page.cur.pen))
-	case "r":
+	case "r": // DECSTBM
 		return string(appendInts(nil, r.Top+1, r.Bottom+1))
-	case "s":
+	case "s": // DECSLRM
 		if t.page.mode.leftRight {
 			return string(appendInts(nil, r.Left+1, r.Right+1))
 		}
-	case " q":
+	case " q": // DECSCUSR
 		return strconv.Itoa(t.cursorStyleNumber())
-	case "\"q":
+	case "\"q": // DECSCA
 		if t.page.cur.pen.Attrs&attrProtected != 0 && !t.page.mode.guarded {
 			return "1"
 		}
 		return "0"
-	case "\"p":
+	case "\"p": // DECSCL
 		return strconv.Itoa(60+int(t.page.mode.level)) + ";1"
-	case "t", "*|":
+	case "t", "*|": // DECSLPP, DECSNLS
 		return strconv.Itoa(t.store.rows)
-	case "$|":
+	case "$|": // DECSCPP
 		return strconv.Itoa(t.store.cols)
-	case "*x":
+	case "*x": // DECSACE
 		return strconv.Itoa(int(t.page.mode.rectExtent))
-	case "$}", "$~": // there is no status line
+	case "$}", "$~": // DECSASD, DECSSDT: there is no status line
 		return "0"
 	}
 	return ""
