@@ -178,21 +178,33 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 // so that callers of snapshot do not wait for the disk.
 func (m *marks) readTyped(f *markFound) {
 	m.mu.Lock()
-	begins := f.Mark == 'C' && (!m.reported || m.phase == phaseRunning)
-	ends := f.Mark == 'D' && m.phase == phaseReady && m.noStart
-	unmarked := m.phase == phaseReady && m.entered && !m.dropped && (f.lost || f.Mark == 'A' && !m.noStart)
+	needed, unmarked := m.needsTyped(f)
 	starts := append([]inputStart{m.prompt}, m.more...)
 	m.mu.Unlock()
-	if !begins && !ends && !unmarked {
+	if !needed {
 		return
 	}
 	var lines []string
 	for _, from := range starts {
 		line, output, sent := f.typed(from, f.at)
 		lines = append(lines, line)
+		// The line at the last prompt completes the command, so that prompt decides.
 		f.output, f.sent = output, sent && unmarked
 	}
 	f.line = strings.Join(lines, "\n")
+}
+
+// needsTyped reports whether a mark needs the typed line, and whether that is because no mark
+// reported the start of its command. The caller holds the lock.
+func (m *marks) needsTyped(f *markFound) (needed, unmarked bool) {
+	// A command starts whose line the shell has not reported. A report made before a command that
+	// still counts as running belongs to that command.
+	starts := f.Mark == 'C' && (!m.reported || m.phase == phaseRunning)
+	// A command ends in a shell that does not mark starts.
+	ends := f.Mark == 'D' && m.phase == phaseReady && m.noStart
+	// A line was sent, and the shell is at a prompt again, but no mark reported that a command started.
+	unmarked = m.phase == phaseReady && m.entered && !m.dropped && (f.lost || f.Mark == 'A' && !m.noStart)
+	return starts || ends || unmarked, unmarked
 }
 
 // notePart records a continuation prompt, or the end of an output without a final line feed.
