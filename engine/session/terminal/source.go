@@ -209,11 +209,15 @@ func (in *input) notePart() {
 // endPaste ends the paste of a viewer that cannot continue it. The caller holds the lock.
 func (in *input) endPaste(from *source) {
 	from.note.Cut, from.note.Paste = true, false
-	from.note.Begun, from.note.Part, from.part = from.taken, 0, 0 // the viewer does not send its rest
+	// The viewer does not send the rest of a message that was written in part, so that message no
+	// longer counts as begun.
+	from.note.Begun = from.taken
+	from.note.Part, from.part = 0, 0
 	from.note.Save()
 	if in.pasting == from {
 		in.pasting = nil
 	}
+	// The end sequence below must not be joined with an unfinished one of the paste.
 	in.tail = in.tail[:0]
 	_ = in.place(&message{rest: []byte(keys.PasteEnd)}) // fails only if the session has ended
 }

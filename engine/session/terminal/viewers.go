@@ -41,7 +41,7 @@ type viewer struct {
 }
 
 func newViewer(o api.AttachOptions) *viewer {
-	// Options without effect beside the others are cleared.
+	// Clear options that the other options make meaningless.
 	o.Direct, o.Apart = o.Direct && o.Raw, o.Apart && o.Raw
 	o.Clips = o.Clips && !o.Raw
 	o.Master = o.Master && !o.ReadOnly
