@@ -22,9 +22,9 @@ type confinement struct {
 
 func (c *confinement) close() { closeAll(c.sets) }
 
-// confinement prepares everything confining a process about to start, except limits. It lists
-// directories now, so it serves one start. proxyURL is the URL of the process's proxy, unless the
-// layers need none; guarded is as in Check.
+// confinement prepares everything that confines a process about to start, except limits. It lists
+// directories as they are now, so the result is for one start only. proxyURL is the URL of the
+// process's proxy, unless the layers need none; guarded is as in Check.
 func (l Layers) confinement(proxyURL string, guarded ...string) (*confinement, error) {
 	k := currentKernel()
 	if err := k.check(l); err != nil {

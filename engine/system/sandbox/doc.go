@@ -80,9 +80,9 @@
 //
 // # The rest
 //
-// No signal reaches a process outside, no debugger attaches to one, and none can be slowed down by
-// its priority, scheduling or limits; only its choice of processors (sched_setaffinity(2)) stays
-// open, because programs use it for their own threads. There are no new privileges (set-user-ID has
+// No signal reaches a process outside, no debugger attaches to it, and its priority, scheduling and
+// limits cannot be changed. Only the processors it runs on can (sched_setaffinity(2)), because
+// programs use that call for their own threads. There are no new privileges (set-user-ID has
 // no effect, and no file can get it, nor set-group-ID as root), no io_uring (it bypasses system
 // call filters), and no new namespaces, the basis of sandboxes in browsers and containers. Of
 // root's capabilities only those over files and users remain, without those to give files away

@@ -307,7 +307,7 @@ func trySpecialMode(args []string) (string, error) {
 
 func TestPromisesNameRemainingAccess(t *testing.T) {
 	for _, p := range currentKernel().promises() {
-		if strings.Contains(p.Name, "slowed down") && strings.Contains(p.Name, "processors") {
+		if strings.Contains(p.Name, "scheduling") && strings.Contains(p.Name, "processors") {
 			return
 		}
 	}

@@ -32,7 +32,7 @@ func (k kernel) promises() []Promise {
 		{Name: "Devices that can be read cannot be controlled (ioctl)", Why: k.missingLandlock(landlockIoctl, "6.10")},
 		{Name: "No debugger attaches to a process outside, and its memory cannot be read", Why: k.missingLandlock(1, "5.13")},
 		{Name: "No signal reaches a process outside", Why: k.missingLandlock(landlockScopes, "6.12")},
-		{Name: "No process outside is slowed down by its priority, scheduling or limits; only which processors it runs on can be changed", Why: calls},
+		{Name: "Priority, scheduling and limits of processes outside cannot be changed; only the processors they run on can", Why: calls},
 		{Name: "No file is made that runs as its owner (set-user-ID)", Why: calls},
 		{Name: "Without allowedDomains there is no network", Why: calls},
 		{Name: "Only allowedDomains can be reached", Why: firstReason(k.missingLandlock(landlockTCP, "6.7"), calls)},
