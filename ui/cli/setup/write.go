@@ -95,16 +95,16 @@ func (p *Plan) replaceFile() error {
 	return writeLike(target, p.after, target)
 }
 
-// needsBackup reports whether to keep a copy of the file at path, which contains text. In a git
-// work tree, git has the earlier content. An existing copy from before Tandem is not replaced while
-// Tandem is in the file.
-func needsBackup(path string, text []byte) bool {
+// needsBackup reports whether to back up the file at path before it is replaced; content is what it
+// holds now. In a git work tree no backup is needed, because git has the earlier content. If content
+// already mentions Tandem, an existing backup is kept, because it is from before Tandem.
+func needsBackup(path string, content []byte) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if pathExists(filepath.Join(dir, ".git")) {
 			return false
 		}
 		if dir == filepath.Dir(dir) {
-			return !bytes.Contains(text, []byte(serverName)) || !pathExists(path+backupSuffix)
+			return !bytes.Contains(content, []byte(serverName)) || !pathExists(path+backupSuffix)
 		}
 	}
 }
