@@ -88,7 +88,7 @@ func (p *Pane) emptyPage() *look.Page {
 		Lines: []string{
 			"Commands that you type in sessions, and that you or agents run,",
 			"are listed here with their folder, time, duration and status.",
-			"", "You can add your shell's history to it.",
+			"", "You can also load your shell's history.",
 		},
 		Hints: []keymap.Hint{p.hintFor(keymap.HistoryLoad, "load a history"), p.hintFor(keymap.ViewSessions, "sessions"),
 			p.hintFor(keymap.Help, "keys")},
