@@ -68,7 +68,7 @@ func (s *Scratch) grow(n int) []byte {
 	return s.buf[:n]
 }
 
-// Backward is the function Backward without new memory for each search.
+// Backward is like the package function of that name, but reuses the memory of s.
 func (s *Scratch) Backward(ctx context.Context, r Reader, m Matcher, from, to int64, found func(Line) bool) (int64, error) {
 	scan, err := newBackwardScan(r, from, to, s)
 	if err != nil {

@@ -11,7 +11,7 @@ type Transfer struct {
 	ID      string      `json:"id"`
 	Kind    string      `json:"kind"`
 	Owner   string      `json:"owner,omitempty"` // agent that began it
-	State   string      `json:"state"`           // an api.FileJob's
+	State   string      `json:"state"`           // the State of an api.FileJob
 	Error   string      `json:"error,omitempty"`
 	Bytes   int64       `json:"bytes,omitempty"`
 	Total   int64       `json:"total,omitempty"`

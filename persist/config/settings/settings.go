@@ -42,7 +42,7 @@ func (c Config) Check(report Report) {
 	c.checkMachines(report)
 }
 
-// unknown reports a value that is none of known.
+// unknown reports value as a mistake unless it is one of the known values.
 func (report Report) unknown(key, value string, known ...string) {
 	if slices.Contains(known, value) {
 		return
