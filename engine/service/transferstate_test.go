@@ -203,7 +203,7 @@ func TestMoveToAnotherMachineKeepsWhatWasWrittenMeanwhile(t *testing.T) {
 				}
 				return
 			}
-			if job.State != api.JobFailed || !strings.Contains(job.Error, "it was written to meanwhile") {
+			if job.State != api.JobFailed || !strings.Contains(job.Error, "changed during the move") {
 				t.Errorf("the transfer is %+v, %v", job, err)
 			}
 			if readText(t, filepath.Join(source, written)) != "written" {

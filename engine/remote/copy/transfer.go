@@ -194,7 +194,7 @@ func (t *Transfer) removeMoved(ctx context.Context, from, to endpoint, info api.
 	}
 	kept, err := from.removeCopied(ctx, new(files.Descent), inside, to)
 	if err == nil && kept {
-		err = api.Errorf(api.CodeConflict, "move %s: it was written to meanwhile; what is not in the copy is still there", from)
+		err = api.Errorf(api.CodeConflict, "move %s: it changed during the move; what was not copied is still there", from)
 	}
 	return err
 }

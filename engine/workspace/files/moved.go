@@ -26,7 +26,7 @@ func removeMoved(ctx context.Context, a, b endpoint) error {
 		return err
 	}
 	if r.kept {
-		return errorf(Changed, "move %s to %s: it was written to meanwhile; what is not in the copy is still there", a.path, b.path)
+		return errorf(Changed, "move %s to %s: the source changed during the move; what was not copied is still at the source", a.path, b.path)
 	}
 	return nil
 }
