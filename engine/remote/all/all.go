@@ -55,8 +55,8 @@ type Engine interface {
 	Close()
 }
 
-// NewEngine returns the engine of a client. If the engine exits during a call, a change is repeated when
-// that is safe.
+// NewEngine returns an Engine that makes its calls through c. If the engine exits during a call that
+// changes something, the call is repeated when that is safe.
 func NewEngine(c *client.Client) Engine { return clientEngine{c} }
 
 type clientEngine struct{ *client.Client }
@@ -70,7 +70,7 @@ func (e clientEngine) Do(ctx context.Context, name string, effect api.Effect, in
 	return conn.Do(ctx, name, effect, in, out)
 }
 
-// A caller is what a connection is kept for.
+// A caller identifies the client for which a connection to a machine is kept.
 type caller struct{ machine, by, agent string }
 
 // A connection is a connection to the engine of a machine. It is used while the machine stays

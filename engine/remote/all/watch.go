@@ -16,7 +16,8 @@ import (
 const (
 	// The time between attempts to follow a connected machine doubles from firstWait to maxWait.
 	firstWait, maxWait = 50 * time.Millisecond, 2 * time.Second
-	// listInterval is the time between lists of the machines: round trips and offline times change.
+	// listInterval is how often the list of machines is read again, because round-trip and offline
+	// times change without a notification.
 	listInterval = 5 * time.Second
 )
 

@@ -26,9 +26,9 @@ import (
 // ends the pipe.
 type Pipe struct {
 	conn *conn
-	to   string // subject
+	to   string // subject for messages to the other end
 	sub  *nats.Subscription
-	peer string // for messages
+	peer string // name of the other end in error messages
 
 	sendMu   sync.Mutex // guards the outgoing direction: numbers must be sent in order
 	nextSent uint32

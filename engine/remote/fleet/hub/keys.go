@@ -26,8 +26,8 @@ import (
 
 const (
 	authorityLife = 20 * 365 * 24 * time.Hour
-	// certificateLife is the life of the hub's certificate, which is renewed with each start and
-	// renewBefore its end.
+	// certificateLife is the life of the hub's certificate. The certificate is renewed at each start,
+	// and once no more than renewBefore of its life is left.
 	certificateLife = 5 * 365 * 24 * time.Hour
 	renewBefore     = 365 * 24 * time.Hour
 	// clockSlack is how far clocks may be behind the hub's.

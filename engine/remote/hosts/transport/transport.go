@@ -140,8 +140,8 @@ func Masters(dataDir string, machines []Machine) []string {
 
 const masterPrefix = "ssh-"
 
-// isOwnSocket reports whether path is a socket of this user. ssh does not look whose it is, and in
-// a shared directory another user could answer there as the machine.
+// isOwnSocket reports whether path is a socket of this user. ssh does not check who owns the socket,
+// so in a shared directory another user could impersonate the machine.
 func isOwnSocket(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {
