@@ -26,7 +26,7 @@ type Find struct {
 	last    *api.Pattern
 	exact   bool   // match case even if the text has no capitals
 	regexp  bool   // the text is a regular expression
-	invalid bool   // the pattern is
+	invalid bool   // the pattern is invalid
 	count   string // number of the current match and of all, as in "2/7"
 	field   field.Field
 }

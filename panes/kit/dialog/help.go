@@ -15,12 +15,12 @@ import (
 
 // Help lists the keys, starting with those of the focused scope.
 type Help struct {
-	Sections []keymap.HelpSection // as it is displayed
-	Prefix   string               // called after a key closes it; may be nil
-	Closed   func()               // what is done when a key closes it; may be nil
-	// the search
-	field     field.Field // the search has the keyboard
-	searching bool        // it has the keyboard
+	Sections []keymap.HelpSection
+	Prefix   string // the prefix key as it is displayed
+	Closed   func() // called after a key closes the help; may be nil
+
+	field     field.Field // the text of the search
+	searching bool        // the search has the keyboard
 	pager     pager
 	shownPage helpPage // the page in the pager
 }
@@ -109,15 +109,11 @@ func (u *Help) Traits() Traits { return Traits{Mouse: u.pager.handleMouse, Dismi
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look, low := h.Look(), height < minRoomyHeight
-	width, room := w-6, height-7
+	free, room := w-helpSides, height-helpEnds
 	if low {
-		width, room = w-4, height-4
+		free, room = w-lowHelpSides, height-lowHelpEnds
 	}
-	if width = max(min(width, 2*maxHelpColumn+helpGap), 1); width < 2*minHelpColumn+helpGap {
-		width = min(width, helpColumn)
-	} else {
-		width -= (width - helpGap) % 2
-	}
+	width = helpWidth(free)
 	u.updatePage(width, room, look)
 	rows = []string{u.drawHead(width, look)}
 	if !low {
@@ -132,14 +128,29 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, len(helpSearch) + x, 0
 }
 
-// Widths of a help with one column and with two columns, and of the gap between the columns, in
-// cells.
 const (
-	helpColumn    = 96
-	minHelpColumn = 52
-	maxHelpColumn = 72
-	helpGap       = 3
+	helpColumn    = 96 // maximum width of a single column, in cells
+	minHelpColumn = 52 // minimum width of each of two columns
+	maxHelpColumn = 72 // maximum width of each of two columns
+	helpGap       = 3  // cells between two columns
+
+	helpSides = 6 // columns of the screen that the frame and the space around it need
+	helpEnds  = 7 // rows of the screen that the frame, the space around it and the head need
+
+	// The same on a low screen, where the help has no blank rows and no rule.
+	lowHelpSides = 4
+	lowHelpEnds  = 4
 )
+
+// helpWidth returns the width of the help in at most free cells. Two columns have the same width, so
+// a cell that cannot be divided between them is left out.
+func helpWidth(free int) int {
+	width := max(min(free, 2*maxHelpColumn+helpGap), 1)
+	if width < 2*minHelpColumn+helpGap {
+		return min(width, helpColumn)
+	}
+	return width - (width-helpGap)%2
+}
 
 // updatePage draws the rows again if anything on which they depend has changed.
 func (u *Help) updatePage(width, room int, look *look.Look) {
