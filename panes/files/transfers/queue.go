@@ -61,7 +61,7 @@ type transfer struct {
 	refused func(why string)   // reports an error instead of the status bar; nil once it runs
 
 	unanswered bool // the last request for its progress has failed
-	abandoned  bool // and so has the user's attempt to cancel it since
+	abandoned  bool // the user tried to cancel it while it was unanswered, and that request has failed too
 
 	// begin starts the transfer, or finds what is in its way. It is called in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
@@ -242,39 +242,26 @@ func (q *Queue) pollJob(t *transfer, waitMS int) tea.Cmd {
 // retryPause is the time before progress is requested again after an error.
 const retryPause = time.Second
 
+// handleJob handles the answer to pollJob: it polls again while the transfer runs or its engine does
+// not answer, unless the user has abandoned the transfer.
 func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	t.settled = true
 	t.unanswered = err != nil && !errors.Is(err, api.CodeNotFound)
 	if err == nil {
 		t.job, t.abandoned = job, false
 	}
-	switch poll := func() tea.Cmd { return q.pollJob(t, 250) }; {
-	case t.unanswered && !t.abandoned:
+	poll := func() tea.Cmd { return q.pollJob(t, 250) }
+	if t.unanswered && !t.abandoned {
 		// Only the engine that runs the transfer knows when it ends, and that engine may be offline
 		// for a moment.
 		t.refused = nil
 		return panes.After(retryPause, poll)
-	case err == nil && job.State == api.JobRunning:
+	}
+	if err == nil && job.State == api.JobRunning {
 		t.refused = nil
 		return poll()
 	}
-	q.running = nil
-	q.place.NoteChange()
-	switch {
-	case errors.Is(err, api.CodeNotFound):
-		return q.env.Say("the engine was restarted; the transfer was interrupted", true)
-	case err != nil:
-		return q.env.Say(panes.ErrorText(err)+"; the transfer may still be running", true)
-	case t.undoing != nil:
-		return q.continueUndo(t)
-	}
-	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // mark the rest for another try
-		for _, item := range t.in.Items[min(job.Handled, n):] {
-			q.place.SetMark(item.Path, true)
-		}
-	}
-	q.pushUndo(newUndo(t.in.Kind, job.Done))
-	return q.reportResult(t)
+	return q.finishJob(t, job, err)
 }
 
 // CancelRunning cancels the current transfer. If the transfer has begun, it asks first. It reports

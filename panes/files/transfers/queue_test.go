@@ -187,7 +187,7 @@ func TestTransferIsFollowedUntilItsEngineReportsItsEnd(t *testing.T) {
 	}
 }
 
-func TestTransferLostByItsEngineEnds(t *testing.T) {
+func TestTransferUnknownToRestartedEngineIsReportedAsInterrupted(t *testing.T) {
 	q, e := newTestQueue()
 	e.API = &jobEngine{errs: []error{api.Errorf(api.CodeNotFound, "no such transfer")}}
 	q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)

@@ -1,6 +1,7 @@
 package transfers
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/text"
 )
 
@@ -51,6 +53,28 @@ func (t *transfer) describeItem(item api.FileMove) string {
 	default:
 		return kind + " " + name
 	}
+}
+
+// finishJob ends a transfer that is no longer followed, and shows its result. err is not nil if the
+// result is unknown.
+func (q *Queue) finishJob(t *transfer, job api.FileJob, err error) tea.Cmd {
+	q.running = nil
+	q.place.NoteChange()
+	switch {
+	case errors.Is(err, api.CodeNotFound):
+		return q.env.Say("the engine was restarted; the transfer was interrupted", true)
+	case err != nil:
+		return q.env.Say(panes.ErrorText(err)+"; the transfer may still be running", true)
+	case t.undoing != nil:
+		return q.continueUndo(t)
+	}
+	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // mark the rest for another try
+		for _, item := range t.in.Items[min(job.Handled, n):] {
+			q.place.SetMark(item.Path, true)
+		}
+	}
+	q.pushUndo(newUndo(t.in.Kind, job.Done))
+	return q.reportResult(t)
 }
 
 // reportResult shows the result of a transfer.
