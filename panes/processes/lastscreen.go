@@ -68,7 +68,7 @@ func leftOnScreen(ctx context.Context, e panes.Engine, id string, lines []string
 		return nil, err
 	}
 	if strings.TrimSpace(strings.Join(lines, "")) == "" {
-		return []string{"", "  It left its screen empty."}, nil
+		return []string{"", "  The program left an empty screen."}, nil
 	}
 	return lines, nil
 }

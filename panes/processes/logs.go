@@ -121,7 +121,7 @@ func (l *logs) lastScreen() *lastScreen {
 	return &l.screen
 }
 
-// fetch returns the command for what the log needs next, if it is shown in h rows of w cells.
+// fetch returns a command that loads the data the log needs next to fill h rows of w cells.
 func (l *logs) fetch(w, h int) (cmd tea.Cmd) {
 	log := l.shown()
 	if log == nil {

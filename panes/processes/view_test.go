@@ -528,6 +528,6 @@ func TestExitedFullScreenProgramShowsNoLeftovers(t *testing.T) {
 		})
 	})
 	d.selectProcess("rename")
-	d.WaitText("It left its screen empty.")
+	d.WaitText("The program left an empty screen.")
 	d.WaitNoText("heap of leftovers")
 }

@@ -56,7 +56,8 @@ func machineOf(p *terminal.Pane) string {
 	return machine
 }
 
-// newStart chooses the id of a new session on a machine, by default a shell, and makes its pane.
+// newStart chooses an id for a new session on machine and makes its pane. The returned start has no
+// command, so it starts a shell.
 func (s *Launcher) newStart(machine string) sessionStart {
 	id := api.OnMachine(machine, api.NewID())
 	s.panes.Pane(id).Starting = true

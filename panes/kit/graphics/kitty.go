@@ -53,7 +53,7 @@ func AppendPatch(dst []byte, id, number uint32, p Patch, w, h int) []byte {
 		p.Cells.Min.X*w, p.Cells.Min.Y*h, p.Cells.Dx()*w, p.Cells.Dy()*h, p.Cells.Dx(), p.Cells.Dy(), p.Sheet.At.Z)
 }
 
-// AppendHidePatch appends the removal of one part from the screen.
+// AppendHidePatch appends the sequence that removes part number of the sheet id from the screen.
 func AppendHidePatch(dst []byte, id, number uint32) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=i,i=%d,p=%d\x1b\\", id, number)
 }
