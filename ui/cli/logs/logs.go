@@ -59,10 +59,11 @@ func NewLogs(f *factory.Factory) *cobra.Command {
 			"to a tenth of a second. Each line comes after its process's name, with ! instead of\n" +
 			"| for standard error. A line whose time is not known comes right after the one\n" +
 			"before it in its log; output from before the engine's last start comes first. -n\n" +
-			"applies to each process, or with --grep to all together; --context shows lines of any\n" +
-			"of them. -f reports when a process exits, and ends when all have; with --project it\n" +
-			"waits for `tandem up` if nothing is started yet. --json prints one object per line.\n" +
-			"--stream both merges the two streams of one process in the same way.",
+			"applies to each process, but with --grep to all together; --context shows the lines\n" +
+			"around a match in the merged output, from whichever process they are. -f reports when\n" +
+			"a process exits, and ends when all have; with --project it waits for `tandem up` if\n" +
+			"nothing is started yet. --json prints one object per line. --stream both merges the\n" +
+			"two streams of one process in the same way.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 		ValidArgsFunction: f.CompleteProcesses(factory.AnyProcess),

@@ -54,7 +54,7 @@ func RunAttach(f *factory.Factory, cmd *cobra.Command, id string, readOnly bool,
 	out, isOut := output.Terminal(f.Stdout)
 	if !isIn || !isOut {
 		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output must be a terminal", cmp.Or(id, "a session")).
-			WithHint("`tandem send` types into a session and `tandem screen` prints it without one")
+			WithHint("without a terminal, `tandem send` types into the session and `tandem screen` prints its screen")
 	}
 	if t := f.Env("TERM"); t == "dumb" || t == "" {
 		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, which cannot show a session", cmp.Or(id, "a session"), t).
