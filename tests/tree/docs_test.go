@@ -83,7 +83,7 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 
 // A script or page that runs tests by name must name tests that exist: go test succeeds even if
 // nothing matches.
-func TestCommandsOfScriptsAndPagesRunExistingTests(t *testing.T) {
+func TestGoTestCommandsInScriptsAndDocsMatchExistingTests(t *testing.T) {
 	existing := functionsOfTests(t)
 	pattern := regexp.MustCompile(`-(?:run|bench) '?([^ '` + "`" + `/]+)`)
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
