@@ -295,7 +295,7 @@ func TestInputThatIsNotReadIsDropped(t *testing.T) {
 	}
 }
 
-func TestSessionStartsInItsCWDIfTheOtherSessionsIsUnknown(t *testing.T) {
+func TestSessionStartsInCWDIfFolderOfOtherSessionIsUnknown(t *testing.T) {
 	r := newRig(t)
 	p, _ := r.startTerminal(api.SessionStartInput{}) // its process does not exist
 	for _, of := range []string{p.ID, "nobody", "\x00"} {
