@@ -190,8 +190,8 @@ func (c *Client) Replace(ctx context.Context, executable *os.File) error {
 }
 
 // Upgrade announces that this process is about to execute another program, which then dials the
-// keeper. Clients wait until that is ready. If the process exits before, the keeper starts the old
-// program again.
+// keeper. Clients wait until the new program is ready. If the process exits before that, the keeper
+// starts the old program again.
 func (c *Client) Upgrade(ctx context.Context, executable *os.File) error {
 	return c.roundTripWithFile(ctx, message{Op: opReplace, PID: os.Getpid()}, executable)
 }
@@ -269,15 +269,15 @@ func (c *Client) roundTripWithFile(ctx context.Context, m message, f *os.File) e
 	return err
 }
 
-// register registers answer for the reply to a new request and returns the request's id.
-func (c *Client) register(answer chan<- reply) (uint64, error) {
+// register allocates the id of a new request, whose reply will be sent to replies.
+func (c *Client) register(replies chan<- reply) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting == nil {
 		return 0, ErrLost
 	}
 	c.lastID++
-	c.waiting[c.lastID] = answer
+	c.waiting[c.lastID] = replies
 	return c.lastID, nil
 }
 

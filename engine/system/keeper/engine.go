@@ -272,8 +272,8 @@ func (k *keeper) replaceEngine(fds []int) error {
 	return nil
 }
 
-// killLater kills the engine unless it exits, or says hello after an upgrade. A stuck one must not
-// prevent its replacement.
+// killLater kills the engine after maxStuck unless it has exited by then, or has said hello after an
+// upgrade. A stuck engine must not prevent its replacement.
 func (k *keeper) killLater() {
 	e := &k.engine
 	e.stopKill()

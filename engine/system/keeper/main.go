@@ -71,7 +71,7 @@ func run(ctx context.Context, o Options, r *readiness) error {
 // maxWait bounds the wait for another keeper's engine; clients give up earlier.
 const maxWait = time.Minute
 
-// askKeeper asks the running keeper for what this process was started for.
+// askKeeper asks the running keeper to do what this process was started for.
 func askKeeper(ctx context.Context, o Options) error {
 	if o.EnginePID != 0 {
 		return reachKeeper(ctx, o)

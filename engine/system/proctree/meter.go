@@ -166,8 +166,8 @@ func (s *measurement) isCountedByParent(mb *member) bool {
 	return false
 }
 
-// ownerOf returns the tree a process belongs to, in this order: its previous tree, its session's,
-// the one it is an orphan of, its parent's.
+// ownerOf returns the tree a process belongs to. That is the first of these: its previous tree, the
+// tree of its session, the tree it is an orphan of, the tree of its parent.
 func (s *measurement) ownerOf(i int) int {
 	if s.owner[i] != unasked {
 		return s.owner[i]

@@ -146,7 +146,7 @@ func addMemory(found []inspection) {
 	}
 }
 
-// An inspection is the result of examining one member of a tree, to be added to the tree's.
+// An inspection is the result of examining one member of a tree, to be added to the tree's metrics.
 type inspection struct {
 	pid    string
 	member *member

@@ -49,8 +49,8 @@ const (
 	scarceTries = 25
 )
 
-// All returns the complete process table, or an error: callers take a missing process for exited. While
-// no descriptor is free, it tries again for half a second.
+// All returns the complete process table, or an error, because callers take a missing process for an
+// exited one. While no descriptor is free, it tries again for half a second.
 func All() ([]Process, error) {
 	for try := 1; ; try++ {
 		all, err := readAll()
