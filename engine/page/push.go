@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// settleTime is how long a process must need the user before a push, because that may pass at
-	// once. It is also the minimum interval between two pushes.
+	// settleTime is how long a process must have needed the user before a push is sent, because the
+	// need is often brief. It is also the minimum interval between two pushes.
 	settleTime = 5 * time.Second
 	// checkInterval is the interval at which to check whether an engine runs and whether any device
 	// has subscribed to pushes.

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A Source is a process whose log is merged with others: its label and colour.
+// A Source is a process whose log is merged with other logs, with the label and colour of its lines.
 type Source struct {
 	Process api.Process
 	Label   string // unique name

@@ -121,8 +121,8 @@ func (m *Mux) isRecorded(caller api.Caller, c *call) bool {
 	return caller.Origin.Person != "" && c.effect != api.Read
 }
 
-// recordRefusal writes the line about a call that the policy or the bounds have refused. If the
-// user is asked, the call is not refused yet.
+// recordRefusal writes the audit log's line about a call that the policy or the bounds have refused.
+// It writes nothing if the user is asked, because the call is not refused yet.
 func (m *Mux) recordRefusal(ctx context.Context, c *call, refused *api.Error) {
 	caller := api.CallerOf(ctx)
 	if m.Audit == nil || refused.Question != nil || !caller.Agent() && caller.Origin.Person == "" {

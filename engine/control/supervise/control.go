@@ -311,10 +311,10 @@ func (p *proc) failWaiters(err error) {
 	p.answerWaiters(func(waiter) bool { return true }, outcome{err: err})
 }
 
-// answerWaiters answers the waiters for which meant returns true.
-func (p *proc) answerWaiters(meant func(waiter) bool, o outcome) {
+// answerWaiters sends o to the waiters for which matches returns true, and removes them.
+func (p *proc) answerWaiters(matches func(waiter) bool, o outcome) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
-		if !meant(w) {
+		if !matches(w) {
 			return false
 		}
 		w.reply <- o

@@ -58,7 +58,8 @@ func NewLink(book *devices.Book, s page.Serving, grant devices.Grant) (Link, err
 	return Link{at + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}, nil
 }
 
-// Invite returns a new link to the engine's page, and starts the process if nothing serves it.
+// Invite returns a new link to the engine's page. If no process serves the page yet, Invite starts
+// one.
 func Invite(ctx context.Context, engine api.Engine) (Link, error) {
 	info, err := api.EngineInfo.Call(ctx, engine, api.Empty{})
 	if err != nil {
