@@ -129,7 +129,7 @@ func (b *bothQuery) pieces(stream int, out api.ProcessLogOutput) []piece {
 	q := b.halves[stream]
 	var all []piece
 	next := piece{stream: stream, from: out.Start}
-	for _, t := range b.logs.timesOf(q.source.Path, out.Start, out.NextCursor) {
+	for _, t := range b.logs.timesOf(q.source, out.Start, out.NextCursor) {
 		begin := out.Start + int64(lineFrom(q.text, int(t.Offset-out.Start)))
 		if begin > next.from {
 			next.text = q.text[next.from-out.Start : begin-out.Start]
@@ -217,7 +217,7 @@ func (b *bothQuery) mergeMatches(outs *[len(streams)]api.ProcessLogOutput) []api
 		for _, m := range outs[i].Matches {
 			m.Stream = streams[i]
 			found := match{LogMatch: m, stream: i}
-			if t := b.logs.timesOf(q.source.Path, m.Offset, m.Offset+1); len(t) > 0 {
+			if t := b.logs.timesOf(q.source, m.Offset, m.Offset+1); len(t) > 0 {
 				found.at = t[0].At
 			}
 			all = append(all, found)

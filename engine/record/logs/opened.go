@@ -31,8 +31,8 @@ func (p Source) PathOf(stream string) string {
 // An Opened is the log of one stream, opened for searches from its end. The caller must close it.
 // Other methods are safe for concurrent use.
 type Opened struct {
-	logs *Logs
-	path string
+	logs   *Logs
+	source Source // with the path of the stream
 	*reader
 }
 
@@ -50,12 +50,12 @@ func (s *Logs) Open(ctx context.Context, p Source, stream string) (*Opened, erro
 	if err != nil || r == nil {
 		return nil, err
 	}
-	return &Opened{s, p.Path, r}, nil
+	return &Opened{s, p, r}, nil
 }
 
 // TimeOf returns when the line at an offset was written; zero if unknown.
 func (l *Opened) TimeOf(offset int64) time.Time {
-	if t := l.logs.timesOf(l.path, offset, offset+1); len(t) > 0 {
+	if t := l.logs.timesOf(l.source, offset, offset+1); len(t) > 0 {
 		return t[0].At
 	}
 	return time.Time{}

@@ -48,6 +48,10 @@ type Source struct {
 	Private bool // the log is in memory
 	open    func(path string, flag int) (*os.File, error)
 
+	// Kept has the logs if the process has no record any more. Path and ErrPath need not be files
+	// then.
+	Kept Kept
+
 	Started time.Time        // start of the process
 	State   func() api.State // current state; safe for concurrent use and never blocks
 }
@@ -78,40 +82,6 @@ func (p Source) awaitEnd(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-type reader struct {
-	linelog.Reader
-	file *linelog.File
-}
-
-func (r *reader) Close() error                { return r.file.Close() }
-func (r *reader) Written() (time.Time, error) { return r.file.Written() }
-
-// openLog opens the log. If there is none yet, it returns nil without an error.
-func (p Source) openLog() (*reader, error) {
-	l, err := linelog.Open(p.Path, linelog.Options{End: p.End, Open: p.open})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, p.errDeleted()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &reader{Hide(l, p.secret), l}, nil
-}
-
-// errDeleted returns an error if the process is running although its log is missing. Logs are
-// created before processes start, so someone has deleted the log.
-func (p Source) errDeleted() error {
-	if p.State == nil {
-		return nil
-	}
-	switch p.State() {
-	case api.StateRunning, api.StateStopping:
-		return api.Errorf(api.CodeNotFound, "read log of %s: %s was deleted", p.Name, p.Path).
-			WithHint("restart the process to get a new log")
-	}
-	return nil
 }
 
 // withSecret returns p with the nonce of its session. Reads from it then redact the nonce. It also
@@ -304,7 +274,7 @@ func (q *logQuery) readData(l *reader, out *api.ProcessLogOutput) error {
 	}
 	out.NextCursor = out.Start + int64(len(text))
 	if q.in.Times {
-		out.Times = q.logs.timesOf(q.source.Path, out.Start, out.NextCursor)
+		out.Times = q.logs.timesOf(q.source, out.Start, out.NextCursor)
 	}
 	q.since = &out.NextCursor
 	return nil

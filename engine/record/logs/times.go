@@ -61,9 +61,13 @@ func (t stamps) between(from, to int64) (all []api.LogTime) {
 	return all
 }
 
-// timesOf returns when the parts of the log at path were written. It includes growth that the
+// timesOf returns when the parts of the log at p.Path were written. It includes growth that the
 // goroutine has not noticed yet.
-func (s *Logs) timesOf(path string, from, to int64) []api.LogTime {
+func (s *Logs) timesOf(p Source, from, to int64) []api.LogTime {
+	if p.Kept != nil {
+		return timesBetween(p.Kept.Times(p.Path), from, to)
+	}
+	path := p.Path
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.files[path]; f != nil && f.end == nil && f.size >= 0 && to > f.size {
