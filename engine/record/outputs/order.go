@@ -13,13 +13,15 @@ import (
 // processes have started, exited or been deleted: a cursor names the last log, and continues with the
 // next one if that log is gone. A process started or stopped since the search began would change its
 // place in the order, and its log might be missed. Such logs come last, in the order of ids, so they
-// may be searched a second time.
+// may be searched a second time. After them comes the output kept of trimmed records. There may be
+// a hundred thousand, so they are listed page by page.
 
 // Groups of logs, in the order of a search.
 const (
 	groupRunning = iota
 	groupExited
 	groupChanged // started or exited since the search began
+	groupKept    // without a record
 )
 
 // A Target is a session or process whose output to search.
@@ -39,7 +41,7 @@ type place struct {
 // listPlaces returns the logs from a cursor on, in order.
 func listPlaces(targets []Target, c api.OutputCursor) (all []place) {
 	for _, t := range targets {
-		group, at := groupOf(t.Process, c.Began)
+		group, at := groupOf(t, c.Began)
 		for _, stream := range t.Source.Streams() {
 			p := place{t, stream, group, at}
 			if c.ID == "" || p.compare(c) >= 0 {
@@ -52,7 +54,11 @@ func listPlaces(targets []Target, c api.OutputCursor) (all []place) {
 }
 
 // groupOf returns the group of a process, and the time to order its logs by.
-func groupOf(p api.Process, began time.Time) (group int, at time.Time) {
+func groupOf(t Target, began time.Time) (group int, at time.Time) {
+	p := t.Process
+	if t.Source.Kept != nil {
+		return groupKept, keptAt(p)
+	}
 	group, at = groupRunning, p.StartedAt
 	if p.State.Ended() {
 		group = groupExited

@@ -157,7 +157,11 @@ func (r *rig) grep(in api.OutputSearchInput) (all []string) {
 	if fold {
 		expr = "(?i)" + expr
 	}
-	places := listPlaces(r.targets, api.OutputCursor{Began: time.Now()})
+	targets := r.targets
+	if k, ok := r.Kept.(*keptRuns); ok {
+		targets = slices.Concat(targets, k.runs)
+	}
+	places := listPlaces(targets, api.OutputCursor{Began: time.Now()})
 	for _, p := range places {
 		one := api.ProcessLogInput{Grep: expr, Backward: true, Stream: p.stream, Limit: 10_000, Max: logs.MaxRead}
 		for {

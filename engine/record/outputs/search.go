@@ -29,18 +29,21 @@ const (
 // Workers is how many segments are searched at a time.
 const Workers = 2
 
-// A Searcher searches logs. Its fields are required.
+// A Searcher searches logs.
 type Searcher struct {
 	Logs *logs.Logs
 	// RunsAt returns the command behind each line of a session's log, given the offsets of its start
 	// and end; nil for unknown ones.
 	RunsAt func(ctx context.Context, session string, lines [][2]int64) ([]*api.Command, error)
+	Kept   Kept // nil if there is none
 
 	segmentSize int64 // segmentSize, except in tests
+	page        int   // keptPage, except in tests
 }
 
 // A Query is a valid input of output.search.
 type Query struct {
+	MayRead func(api.Kind) bool // reports whether the caller may read a kind of output; nil if all
 	filter
 	pattern *logs.Pattern
 	cursor  api.OutputCursor
@@ -80,8 +83,11 @@ func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.
 	searching, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	r := &run{
-		Searcher: s, q: q, places: listPlaces(targets, q.cursor), cursor: q.cursor,
+		Searcher: s, q: q, places: listPlaces(targets, q.cursor), listed: map[string]bool{}, kept: s.newKeptList(q), cursor: q.cursor,
 		slots: make(chan struct{}, Workers), open: map[*logs.Opened]bool{}, out: api.OutputSearchOutput{Hits: []api.OutputHit{}},
+	}
+	for _, t := range targets {
+		r.listed[t.Process.ID] = true
 	}
 	finished := r.searchAll(searching)
 	cancel()
@@ -90,7 +96,7 @@ func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.
 		return api.OutputSearchOutput{}, err
 	}
 	if r.out.Skipped = r.cursor.Skipped; !finished {
-		r.out.Cursor, r.out.Left = &r.cursor, r.bytesLeft()
+		r.out.Cursor, r.out.Left = &r.cursor, r.bytesLeft(ctx)
 	}
 	r.addRuns(ctx)
 	return r.out, ctx.Err()
@@ -101,7 +107,9 @@ func (s *Searcher) Search(ctx context.Context, q *Query, targets []Target) (api.
 type run struct {
 	*Searcher
 	q      *Query
-	places []place // logs not collected completely, in order
+	places []place         // logs not collected completely, in order
+	listed map[string]bool // ids of processes that have a record and their log
+	kept   keptList
 	cursor api.OutputCursor
 	out    api.OutputSearchOutput
 	spans  [][2]int64 // starts and ends of the hits
@@ -121,14 +129,21 @@ type run struct {
 // the first case.
 func (r *run) searchAll(ctx context.Context) (finished bool) {
 	for {
-		for len(r.queue) < ahead && r.planned < len(r.places) && ctx.Err() == nil {
+		for len(r.queue) < ahead && ctx.Err() == nil {
+			if r.planned == len(r.places) {
+				if r.kept.done {
+					break
+				}
+				r.listKept(ctx)
+				continue
+			}
 			if s := r.plan(ctx); s != nil {
 				r.queue = append(r.queue, s)
 				r.start(ctx, s)
 			}
 		}
 		if len(r.queue) == 0 {
-			return r.planned == len(r.places)
+			return r.planned == len(r.places) && r.kept.done
 		}
 		s := r.queue[0]
 		<-s.done

@@ -264,6 +264,12 @@ func TestSearchFindsWhatSearchesOfEachLogFind(t *testing.T) {
 				p.exit(1, 0)
 			}
 		}
+		r.page = rapid.IntRange(1, 3).Draw(rt, "page")
+		for n := len(r.targets) - 1; n >= 0; n-- {
+			if r.targets[n].Process.State.Ended() && rapid.Bool().Draw(rt, "kept") {
+				r.keep(n)
+			}
+		}
 		in := api.OutputSearchInput{Pattern: drawPattern(rt), Limit: rapid.SampledFrom([]int{0, 3, 1000}).Draw(rt, "limit")}
 		if diff := cmp.Diff(r.grep(in), found(r.searchAll(in, nothing))); diff != "" {
 			rt.Fatal(diff)
@@ -296,7 +302,7 @@ func TestChangesBetweenCallsLoseNoHit(t *testing.T) {
 			}
 			n := rapid.IntRange(0, len(r.targets)-1).Draw(rt, "which")
 			p := &r.targets[n]
-			switch rapid.IntRange(0, 5).Draw(rt, "how") {
+			switch rapid.IntRange(0, 6).Draw(rt, "how") {
 			case 0:
 				r.write(p.Source.Path, "needle later\n")
 			case 1:
@@ -316,6 +322,9 @@ func TestChangesBetweenCallsLoseNoHit(t *testing.T) {
 				id := fmt.Sprint(100 + len(r.targets))
 				r.add(id, 0, "needle new\n")
 				changed[id] = true
+			case 6:
+				changed[p.Process.ID] = true
+				r.keep(n)
 			case 5:
 				start := r.trim(p.Source.Path)
 				for hit := range missing {

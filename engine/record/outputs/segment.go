@@ -49,6 +49,7 @@ func (r *run) plan(ctx context.Context) *segment {
 		case l == nil:
 			s.err = err
 			r.planned++
+			delete(r.listed, s.place.Process.ID) // its record may just have been trimmed
 			return s
 		}
 		r.log, r.to = l, l.End()
@@ -114,9 +115,16 @@ func (r *run) closeLog(l *logs.Opened) {
 
 // bytesLeft returns about how many bytes are not searched. It opens no file, because there may be
 // thousands.
-func (r *run) bytesLeft() (n int64) {
+func (r *run) bytesLeft(ctx context.Context) (n int64) {
+	if !r.kept.done {
+		_, n, _ = r.Kept.Count(ctx, r.kept.filter, r.kept.next)
+	}
 	for _, p := range r.places {
-		start, end := extentOf(p.Source.PathOf(p.stream))
+		path := p.Source.PathOf(p.stream)
+		start, end := extentOf(path)
+		if p.Source.Kept != nil {
+			start, end = p.Source.Kept.Extent(path)
+		}
 		if p.compare(r.cursor) == 0 {
 			end = min(end, r.cursor.Offset)
 		}
