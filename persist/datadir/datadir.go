@@ -24,6 +24,7 @@ const (
 	LastEngine   = "last-engine.json"
 	LastPolicy   = "policy.last"
 	Layouts      = "layouts.json"
+	Output       = "output"
 	Page         = "page"
 	Processes    = "processes"
 	Recent       = "recent.json"
@@ -44,7 +45,7 @@ const (
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
-		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux, Transfers,
+		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Output, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux, Transfers,
 	}
 }
 
