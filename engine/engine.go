@@ -24,6 +24,7 @@ import (
 	"tandem/engine/control/launch"
 	"tandem/engine/control/usage"
 	"tandem/engine/record/history"
+	"tandem/engine/record/kept"
 	"tandem/engine/record/outputs"
 	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
@@ -183,6 +184,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
 		return e.hosts.Engine(ctx, machine, "engine", "")
 	}
+	h.Kept = kept.Start(ctx, o.DataDir, h.Logs, log, h.Control.PublishNotice, e.serving)
+	h.Kept.Written = data.Flusher.Add
+	h.Kept.KeepFor(o.History.KeepOutput.Value())
+	defer h.Kept.Close()
 	h.History = history.Start(o.DataDir, o.History.Ignore, log, h.Control.PublishNotice, e.serving)
 	defer h.History.Close()
 	h.History.OnChange(func(n int64) {

@@ -57,10 +57,10 @@ func (e *engine) newMux() *server.Mux {
 		&service.Sessions{Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Usage: e.usage, Pipes: pipes, Agents: h.Agents, Trees: trees},
 		&service.Processes{
 			Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Log: e.log,
-			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck, Others: &e.machines,
+			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck, Others: &e.machines, Kept: h.Kept,
 		},
 		&service.Output{
-			Control: h.Control, Searcher: outputs.Searcher{Logs: h.Logs, RunsAt: h.History.RunsAt},
+			Control: h.Control, Searcher: outputs.Searcher{Logs: h.Logs, RunsAt: h.History.RunsAt, Kept: h.Kept},
 			MayRead: func(ctx context.Context, operation string) bool {
 				return guard.Check(ctx, operation, api.Read, nil) == nil && e.arbiter.MayRead(ctx, operation)
 			},
@@ -88,6 +88,7 @@ func startTime(pid int) (uint64, bool) {
 
 func (e *engine) getInfo() api.Info {
 	home, _ := os.UserHomeDir() // optional
+	runs, bytes := e.host.Kept.Size()
 	return api.Info{
 		EnginePID:      os.Getpid(),
 		StartedAt:      e.startedAt,
@@ -100,6 +101,7 @@ func (e *engine) getInfo() api.Info {
 		BootID:         e.bootID,
 		Home:           home,
 		Shell:          shell.CommandShell(),
+		KeptOutput:     &api.KeptOutput{Runs: runs, Bytes: bytes},
 		Unread:         e.host.Unread(),
 	}
 }

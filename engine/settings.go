@@ -64,6 +64,7 @@ func (e *engine) followSettings(ctx context.Context) {
 			err = e.host.Apply(s.Engine, s.Agents.Resume)
 			e.host.History.Ignore(s.History.Ignore)
 			e.privacy.SetFolders(s.History.Private)
+			e.host.Kept.KeepFor(s.History.KeepOutput.Value())
 			e.host.Control.ReapAfter(s.Agents.ReapAfter.Value())
 			e.setMachines(s)
 			e.fleet.Set(s.Fleet)

@@ -130,8 +130,8 @@ type OutputSearchInput struct {
 // trimmed or deleted, and when the engine restarts.
 type OutputCursor struct {
 	Began   time.Time `json:"began" jsonschema:"when the first call was made"`
-	Group   int       `json:"group" jsonschema:"0 for running sessions and processes, 1 for exited ones, 2 for those that have started or exited since the time in \"began\""`
-	At      time.Time `json:"at,omitzero" jsonschema:"when the session or process of the log started or, in group 1, exited"`
+	Group   int       `json:"group" jsonschema:"0 for running sessions and processes, 1 for exited ones, 2 for those that have started or exited since the time in \"began\", 3 for output kept without a record"`
+	At      time.Time `json:"at,omitzero" jsonschema:"when the session or process of the log started or, in groups 1 and 3, exited"`
 	ID      string    `json:"id" jsonschema:"id of the session or process of the log"`
 	Stream  string    `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
 	Offset  int64     `json:"offset" jsonschema:"absolute offset in the log: lines from there on have been searched"`
@@ -140,16 +140,23 @@ type OutputCursor struct {
 
 // OutputSearchOutput is the output of output.search.
 type OutputSearchOutput struct {
-	Hits     []OutputHit   `json:"hits" jsonschema:"matching lines, newest first: those of running sessions and processes by start, then those of exited ones by exit; within a log, from its end to its start"`
+	Hits     []OutputHit   `json:"hits" jsonschema:"matching lines, newest first: those of running sessions and processes by start, then those of exited ones by exit, then kept output without a record; within a log, from its end to its start"`
 	Cursor   *OutputCursor `json:"cursor,omitempty" jsonschema:"where to continue; missing if everything was searched"`
 	Searched int64         `json:"searched" jsonschema:"number of bytes searched by this call"`
 	Left     int64         `json:"left" jsonschema:"approximate number of bytes still to be searched"`
 	Skipped  int           `json:"skipped,omitempty" jsonschema:"number of logs that could not be read so far"`
-	Withheld int           `json:"withheld,omitempty" jsonschema:"number of sessions and processes left out because the caller may not read them"`
+	Withheld int           `json:"withheld,omitempty" jsonschema:"number of sessions and processes left out because the caller may not read them; approximate for those without a record"`
 }
 
-// An OutputHit is a matching line. If its session or process is restarted or exits during a search,
-// a line may be reported twice, with the same id, stream and offset.
+// KeptOutput is an amount of output without a record. process.get, process.log and process.remove find
+// it by the id of its session or process.
+type KeptOutput struct {
+	Runs  int   `json:"runs" jsonschema:"number of sessions and one-shot commands"`
+	Bytes int64 `json:"bytes" jsonschema:"approximate size on disk"`
+}
+
+// An OutputHit is a matching line. If its session or process is restarted, exits or loses its record
+// during a search, a line may be reported twice, with the same id, stream and offset.
 type OutputHit struct {
 	ID    string `json:"id" jsonschema:"id of the session or process"`
 	Name  string `json:"name" jsonschema:"its name"`

@@ -152,6 +152,8 @@ type Info struct {
 	BootID         string    `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
 	Running        int       `json:"running" jsonschema:"sessions and processes with a live child"`
 
+	KeptOutput *KeptOutput `json:"kept_output,omitempty" jsonschema:"output kept of sessions and one-shot commands whose records were removed to make room; missing from an older engine"`
+
 	Unread []string `json:"unread,omitempty" jsonschema:"sessions and processes unreachable at the moment, because a record or terminal cannot be read, with the reason; they keep running but are missing from lists until then"`
 }
 

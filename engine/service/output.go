@@ -43,7 +43,8 @@ func (s *Output) search(ctx context.Context, in api.OutputSearchInput) (api.Outp
 	if err != nil {
 		return api.OutputSearchOutput{}, err
 	}
+	q.MayRead = func(k api.Kind) bool { return mayRead[k] }
 	out, err := s.Searcher.Search(ctx, q, targets)
-	out.Withheld = withheld
+	out.Withheld = withheld + s.Searcher.CountWithheld(ctx, q)
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
 	"tandem/engine/control/usage"
+	"tandem/engine/record/kept"
 	"tandem/engine/record/logs"
 	"tandem/engine/remote/all"
 	"tandem/engine/system/proctree"
@@ -38,6 +39,7 @@ type Processes struct {
 
 	// OpenCheck returns the name of the first readiness check that still fails, or "" if none does.
 	OpenCheck func(id string) string
+	Kept      *kept.Output // nil if no output is kept
 }
 
 // Handle registers the operations.
@@ -89,7 +91,8 @@ func (s *Processes) listProcesses(ctx context.Context, in api.ProcessListInput) 
 func (s *Processes) getProcess(ctx context.Context, in api.IDInput) (api.Process, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
-		return api.Process{}, err
+		t, err := s.findKept(ctx, in.ID, err)
+		return t.Process, err
 	}
 	return s.Usage.MeasureOne(e), nil
 }
@@ -246,7 +249,7 @@ func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) er
 func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empty, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
-		return api.Empty{}, err
+		return api.Empty{}, s.removeKept(ctx, in.ID, err)
 	}
 	if view := s.Usage.MeasureOne(e); view.HasRemains() {
 		return api.Empty{}, supervise.ErrRunning(e.Rec)
@@ -298,7 +301,11 @@ func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, en
 }
 
 func (s *Processes) readProcessLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-	return readLog(ctx, s.Control, s.Logs, in)
+	out, err := readLog(ctx, s.Control, s.Logs, in)
+	if errors.Is(err, api.CodeNotFound) || err == nil && out.State.Ended() && out.Process == nil { // or just removed
+		return s.readKept(ctx, in, out, err)
+	}
+	return out, err
 }
 
 func (s *Processes) readProcessLogs(ctx context.Context, in api.ProcessLogsInput) (api.ProcessLogsOutput, error) {
@@ -316,8 +323,12 @@ func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, ou
 			return r.callOn(ctx, machine, name, effect, api.IDInput{ID: id}, out)
 		}
 		e, err := r.Control.FindEntry(ctx, in.ID)
-		*out.(*api.Process) = e.View
-		return err
+		if *out.(*api.Process) = e.View; err != nil {
+			t, err := r.findKept(ctx, in.ID, err)
+			*out.(*api.Process) = t.Process
+			return err
+		}
+		return nil
 	case api.ProcessLogInput:
 		machine, id := api.MachineOf(in.ID)
 		if in.ID = id; machine != "" {

@@ -435,3 +435,15 @@ func TestRunAgainStartsCommandInSameFolder(t *testing.T) {
 		return strings.HasSuffix(d.engine.listCalls(), `start ["/bin/bash" "-c" "A=1 make | tee log"] in /home/ann/src as "make-2" keep false env map[]`)
 	})
 }
+
+// The list has no one-shot command whose record was trimmed, so only its log tells about its streams.
+func TestOutputOfAnUnlistedCommandHasBothStreams(t *testing.T) {
+	e := newFakeEngine()
+	panestest.On(e.Engine, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		return api.ProcessLogOutput{Data: map[string]string{"": "out\n", "stderr": "errors\n"}[in.Stream], State: api.StateExited,
+			Process: &api.Process{State: api.StateExited, Supervision: &api.Supervision{SplitLog: true}}}, nil
+	})
+	if out := fetchOutput(t.Context(), e.Engine, api.Command{Kind: "exec", Process: "p"}, false); out.Text != "out\nerrors\n" {
+		t.Errorf("output %+v", out)
+	}
+}

@@ -136,18 +136,22 @@ func outputBetween(ctx context.Context, e api.Engine, c api.Command) Output {
 	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
 
-// outputAtEnd reads the end of a process's log. If split is set, stderr has a log of its own, and
-// it reads the ends of both.
+// outputAtEnd reads the end of a process's log. If stderr has a log of its own, it reads the ends of
+// both; split is set if that is known.
 func outputAtEnd(ctx context.Context, e api.Engine, c api.Command, split bool) (all Output) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}
 	}
 	since := int64(-maxOutputTail)
-	for _, stream := range streams {
+	for i := 0; i < len(streams); i++ {
+		stream := streams[i]
 		out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Stream: stream, Since: &since, Max: maxOutputTail})
 		if err != nil {
 			return outputError(err)
+		}
+		if stream == "" && out.Process != nil && states.SplitLog(out.Process) { // it was not in the list
+			streams = append(streams, "stderr")
 		}
 		if all.Text != "" && all.Text[len(all.Text)-1] != '\n' {
 			all.Text += "\n"

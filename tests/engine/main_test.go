@@ -63,7 +63,7 @@ func runRole(role string) int {
 				EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			o := engine.Options{DataDir: dir, Version: "1.2.3", Settings: engine.Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: host.ResumeOffer}}}
+			o := engine.Options{DataDir: dir, Version: "1.2.3", Settings: engine.Settings{Engine: settings.Defaults().Engine, History: settings.Defaults().History, Agents: settings.Agents{Resume: host.ResumeOffer}}}
 			o.Shell = []string{"/bin/sh"}
 			err = engine.Run(ctx, o)
 		}

@@ -19,7 +19,9 @@ import (
 	"tandem/engine/control/observe"
 	"tandem/engine/control/supervise"
 	"tandem/engine/record/history"
+	"tandem/engine/record/kept"
 	"tandem/engine/record/logs"
+	"tandem/engine/record/outputs"
 	"tandem/engine/session/prompt"
 	"tandem/engine/session/terminal"
 	"tandem/engine/system/keeper"
@@ -54,6 +56,7 @@ type Host struct {
 	Table    proctree.Table
 	Link     *launch.Link     // set before RestoreTable
 	History  *history.History // set before RestoreTable
+	Kept     *kept.Output     // set before RestoreTable
 	Problems []string         // found at start, shown to the user
 
 	o        Options
@@ -249,6 +252,21 @@ func (h *Host) ForgetChild(id string) {
 	if err != nil {
 		h.log.Warn("forget child", "id", id, "error", err)
 	}
+}
+
+// Keep implements supervise.Executor.
+func (h *Host) Keep(ended []supervise.Entry) (drop func(ids []string)) {
+	var runs []outputs.Target
+	for _, e := range ended {
+		if e.View.ID == "" || e.Rec.Private { // never announced, or not to be on disk
+			continue
+		}
+		if e.Rec.TTY && e.Session == nil {
+			h.logSize(e.Rec) // truncates the log to its content
+		}
+		runs = append(runs, outputs.Target{Process: e.View, Source: e.Source()})
+	}
+	return h.Kept.Keep(runs)
 }
 
 func (h *Host) Remove(id string, durable bool) error {

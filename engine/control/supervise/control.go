@@ -48,6 +48,10 @@ type Executor interface {
 	// ReviveSession rebuilds the session of an exited process from its log: a screen without a
 	// program. It does not block.
 	ReviveSession(r store.Record) *terminal.Session
+	// Keep keeps the output of ended processes for a while after their records are removed. drop
+	// deletes it again for those whose records were not removed. It is nil if the engine exits, and the
+	// records must stay.
+	Keep(ended []Entry) (drop func(ids []string))
 	// Remove deletes a record and its log. If durable is set, they stay deleted after a power
 	// failure.
 	Remove(id string, durable bool) error

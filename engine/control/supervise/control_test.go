@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -359,6 +360,29 @@ func TestOldestEndedRecordsAreRemoved(t *testing.T) {
 		// What p003 left running still runs.
 		if oldest := fmt.Sprintf("p%03d", endedSlack+1); len(all) != maxEnded+4 || all[0].ID != "p003" || all[1].ID != oldest {
 			t.Errorf("%d are left, the oldest are %s and %s", len(all), all[0].ID, all[1].ID)
+		}
+		if len(r.w.kept) != endedSlack || r.w.kept[0] != "p000" || slices.Contains(r.w.kept, "p003") || len(r.w.dropped) != 0 {
+			t.Errorf("kept output of %v, dropped that of %v", r.w.kept, r.w.dropped)
+		}
+	})
+}
+
+func TestOutputIsDroppedIfItsRecordStays(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.onKeep = func() {
+			if _, err := r.c.RemoveProcess(context.Background(), Request{ID: "p000"}); err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range maxEnded + endedSlack + 1 {
+			p := r.startRunning(fmt.Sprintf("p%03d", i))
+			r.reportExit(p, 0)
+			r.reportDrained(p)
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if all := r.listProcesses(); len(all) != maxEnded || len(r.w.kept) != endedSlack+1 || !slices.Equal(r.w.dropped, []string{"p000"}) {
+			t.Errorf("%d are left, %d kept, dropped %v", len(all), len(r.w.kept), r.w.dropped)
 		}
 	})
 }

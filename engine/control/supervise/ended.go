@@ -90,6 +90,8 @@ func (p *proc) closeSession() {
 type trimming struct {
 	reg    *registry
 	queued bool // a trim is queued
+	busy   int  // kinds being trimmed
+	again  bool // a trim was put off until they are
 }
 
 // trimSoon queues one trim, for all processes that end at this moment.
@@ -110,12 +112,15 @@ func (t *trimming) trimSoon() {
 // left. Sessions that the last crash or reboot interrupted do not count and stay. Other processes
 // stay until a client removes them.
 func (t *trimming) trimEnded() {
+	if t.again = t.busy > 0; t.again {
+		return
+	}
 	t.trimKind(func(p *proc) bool { return p.rec.Transient })
 	t.trimKind(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
 }
 
 func (t *trimming) trimKind(kind func(*proc) bool) {
-	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
+	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() && !p.removing })
 	// All sessions that the last crash or reboot interrupted wait for the user to restore or
 	// dismiss them. Sessions interrupted earlier count as ended.
 	var last time.Time
@@ -128,30 +133,56 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
-	var oldest []store.Record
+	var oldest []Entry
 	for _, p := range ended[:len(ended)-maxEnded] {
-		oldest = append(oldest, p.rec)
+		oldest = append(oldest, p.makeEntry())
 	}
-	t.reg.effects.runBlocking(func() { t.removeFinished(oldest) })
+	t.busy++
+	t.reg.effects.runBlocking(func() {
+		defer t.reg.box.Post(func() {
+			if t.busy--; t.busy == 0 && t.again {
+				t.trimSoon()
+			}
+		})
+		t.removeFinished(oldest)
+	})
 }
 
-// removeFinished removes ended processes. It spares those that left something running, because
-// their records are needed to find and stop it. It must not be called on the control goroutine.
-func (t *trimming) removeFinished(oldest []store.Record) {
-	alive, err := t.reg.executor.HaveRemains(oldest)
+// removeFinished removes ended processes, and keeps their output. It spares those that left something
+// running, because their records are needed to find and stop it. It must not be called on the control
+// goroutine.
+func (t *trimming) removeFinished(oldest []Entry) {
+	records := make([]store.Record, len(oldest))
+	for i, e := range oldest {
+		records[i] = e.Rec
+	}
+	alive, err := t.reg.executor.HaveRemains(records)
 	if err != nil {
 		t.reg.log.Warn("find what ended processes left running", "error", err)
 		return
 	}
+	oldest = slices.DeleteFunc(oldest, func(e Entry) bool { return alive[e.Rec.ID] })
+	drop := t.reg.executor.Keep(oldest)
+	if drop == nil {
+		return
+	}
 	t.reg.box.Post(func() {
+		var stay []string
 		lost := 0
-		for _, r := range oldest {
-			if p := t.reg.procs[r.ID]; p != nil && p.state().Ended() && !alive[r.ID] && !t.reg.frozen {
-				if p.isInterrupted() {
-					lost++
-				}
-				t.reg.handle(r.ID, event{kind: evRemove})
+		for _, e := range oldest {
+			id := e.Rec.ID
+			p := t.reg.procs[id]
+			if p == nil || !p.state().Ended() || p.runs != e.Runs || t.reg.frozen {
+				stay = append(stay, id)
+				continue
 			}
+			if p.isInterrupted() {
+				lost++
+			}
+			t.reg.handle(id, event{kind: evRemove})
+		}
+		if len(stay) > 0 && !t.reg.frozen { // the next start drops them
+			t.reg.effects.runBlocking(func() { drop(stay) })
 		}
 		if lost > 0 {
 			t.reg.publishNotice(fmt.Sprintf("%d sessions left by an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))

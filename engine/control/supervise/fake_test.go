@@ -37,6 +37,8 @@ type fakeExecutor struct {
 	removeDelay           time.Duration
 	reading               func() // called by LastLines
 	probeDelay            time.Duration
+	kept, dropped         []string // ids given to Keep, and to what it returned
+	onKeep                func()
 	probeErr              error
 	lateExit              Ending
 	lateDelay             time.Duration
@@ -141,6 +143,22 @@ func (w *fakeExecutor) StopRemains(_ context.Context, records []store.Record, _ 
 		w.noteCall("sweep %d", r.Identity.PID)
 	}
 	return len(records), nil
+}
+
+func (w *fakeExecutor) Keep(ended []Entry) (drop func(ids []string)) {
+	if w.onKeep != nil {
+		w.onKeep()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range ended {
+		w.kept = append(w.kept, e.Rec.ID)
+	}
+	return func(ids []string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.dropped = append(w.dropped, ids...)
+	}
 }
 
 func (w *fakeExecutor) HaveRemains([]store.Record) (map[string]bool, error) { return w.remains, nil }

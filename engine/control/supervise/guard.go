@@ -81,6 +81,13 @@ func (g guardedExecutor) Remove(id string, durable bool) (err error) {
 	return g.Executor.Remove(id, durable)
 }
 
+func (g guardedExecutor) Keep(ended []Entry) (drop func(ids []string)) {
+	var err error
+	drop = func([]string) {} // after a panic: records must not pile up
+	defer g.recoverPanic("keep output of", store.Record{Name: "ended processes"}, &err)
+	return g.Executor.Keep(ended)
+}
+
 func (g guardedObserver) LastLines(r store.Record) (lines []string) {
 	var err error
 	defer g.recoverPanic("read log of", r, &err)

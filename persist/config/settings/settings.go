@@ -24,7 +24,7 @@ type Config struct {
 
 // Defaults returns the settings of an empty file.
 func Defaults() Config {
-	return Config{Dashboard: dashboardDefaults(), Keyboard: keyboardDefaults(), Engine: engineDefaults(), Agents: agentDefaults()}
+	return Config{Dashboard: dashboardDefaults(), Keyboard: keyboardDefaults(), Engine: engineDefaults(), History: historyDefaults(), Agents: agentDefaults()}
 }
 
 // A Report is called with a mistake in the value of a key such as "theme" or "agents.sandbox". If a

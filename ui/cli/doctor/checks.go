@@ -93,6 +93,9 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
 	findings := append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+	if info.KeptOutput != nil {
+		findings = append(findings, Finding{"kept output", OK, output.KeptText(info.KeptOutput), ""})
+	}
 	for _, why := range info.Unread {
 		findings = append(findings, Finding{"unreachable", Warn, why, "everything keeps running; the engine retries every few seconds"})
 	}

@@ -41,11 +41,15 @@ func infoText(out output.Printer, i api.Info) string {
 	if i.KeeperPID == 0 {
 		keeper = "starting"
 	}
-	var b strings.Builder
-	for _, row := range [][2]string{
+	rows := [][2]string{
 		{"version", i.Version}, {"engine pid", strconv.Itoa(i.EnginePID)}, {"keeper pid", keeper},
 		{"running", strconv.Itoa(i.Running)}, {"data folder", i.DataDir}, {"socket", i.Socket}, {"boot id", i.BootID},
-	} {
+	}
+	if i.KeptOutput != nil {
+		rows = append(rows, [2]string{"kept output", output.KeptText(i.KeptOutput)})
+	}
+	var b strings.Builder
+	for _, row := range rows {
 		fmt.Fprintf(&b, "%-11s  %s\n", row[0], output.Visible(row[1]))
 	}
 	return b.String()
