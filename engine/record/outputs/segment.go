@@ -16,6 +16,10 @@ import (
 // segments after the first unfinished one were searched in vain.
 const segmentSize = 4 << 20
 
+// smallSegment is up to how many bytes are searched without a thread of low priority: starting the
+// thread would take longer.
+const smallSegment = 64 << 10
+
 // A segment is a part of a log, whole lines.
 type segment struct {
 	place    place
@@ -83,7 +87,14 @@ func (r *run) start(ctx context.Context, s *segment) {
 		defer close(s.done)
 		r.slots <- struct{}{}
 		defer func() { <-r.slots }()
-		priority.RunLow(func() { s.hits, s.next, s.err = s.log.Before(ctx, r.q.pattern, s.from, s.to, r.q.Limit, r.q.Context) })
+		search := func() {
+			s.hits, s.next, s.err = s.log.Before(ctx, r.q.pattern, s.from, s.to, r.q.Limit, r.q.Context)
+		}
+		if s.to-s.from > smallSegment {
+			priority.RunLow(search)
+		} else {
+			search()
+		}
 		switch {
 		case ctx.Err() != nil:
 			s.err = nil
