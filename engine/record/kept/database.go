@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -275,15 +276,19 @@ func (d *database) output(id string, second bool) (data []byte, found bool, err 
 	return data, err == nil, classifyError(err)
 }
 
-// list returns the facts of up to n runs meeting the conditions, from a cursor on.
-func (d *database) list(ctx context.Context, f outputs.KeptFilter, from outputs.KeptCursor, n int) (all [][]byte, err error) {
+// maxListed is how many bytes of output list returns of a run.
+const maxListed = 4 << 10
+
+// list returns the facts of up to n runs meeting the conditions, from a cursor on, with output of at
+// most maxListed bytes: a query for each run would take most of the time of a search.
+func (d *database) list(ctx context.Context, f outputs.KeptFilter, from outputs.KeptCursor, n int) (all []row, err error) {
 	where, args := conditions(f, from)
 	err = d.query(ctx, func(scan func(...any) error) error {
-		var f []byte
-		err := scan(&f)
-		all = append(all, f)
+		var r row
+		err := scan(&r.facts, &r.bytes, &r.first, &r.second)
+		all = append(all, r)
 		return err
-	}, `SELECT facts FROM runs WHERE `+where+` ORDER BY ended_us DESC, id LIMIT ?`, append(args, n)...)
+	}, `SELECT facts, bytes, iif(bytes <= `+strconv.Itoa(maxListed)+`, first, NULL), iif(bytes <= `+strconv.Itoa(maxListed)+`, second, NULL) FROM runs WHERE `+where+` ORDER BY ended_us DESC, id LIMIT ?`, append(args, n)...)
 	return all, err
 }
 

@@ -33,10 +33,13 @@ func (o *Output) Find(ctx context.Context, id string) (t outputs.Target, ok bool
 func (o *Output) List(ctx context.Context, f outputs.KeptFilter, from outputs.KeptCursor, n int) (all []outputs.Target, err error) {
 	err = o.read(func(db *database) error {
 		list, err := db.list(ctx, f, from, n)
-		for _, text := range list {
+		for _, r := range list {
 			var facts facts
-			if facts, err = decodeFacts(text); err != nil {
+			if facts, err = decodeFacts(r.facts); err != nil {
 				break
+			}
+			if r.bytes <= maxListed {
+				facts.listed = &[2][]byte{r.first, r.second}
 			}
 			all = append(all, o.target(facts))
 		}

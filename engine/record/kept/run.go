@@ -23,6 +23,8 @@ type facts struct {
 	Process api.Process `json:"process"`
 	Session string      `json:"session,omitempty"` // as in logs.Source
 	Logs    []logFacts  `json:"logs"`              // one for each of its streams
+
+	listed *[2][]byte // output, if it was read with the facts
 }
 
 // logFacts describe the log of one stream. Offsets are those of the original log, because the history
@@ -120,7 +122,7 @@ func (r *run) Open(path string) (logs.File, error) {
 		}
 		return part{f, l.Start}, nil
 	}
-	data, err := r.output.readRow(r.Process.ID, second)
+	data, err := r.read(second)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +130,17 @@ func (r *run) Open(path string) (logs.File, error) {
 		return nil, fmt.Errorf("read kept output of %s: %w", r.Process.ID, errDamaged)
 	}
 	return packed{data, l.Start}, nil
+}
+
+// read returns the output of a stream from the database.
+func (r *run) read(second bool) ([]byte, error) {
+	switch {
+	case r.listed == nil:
+		return r.output.readRow(r.Process.ID, second)
+	case second:
+		return r.listed[1], nil
+	}
+	return r.listed[0], nil
 }
 
 func (r *run) Times(path string) []api.LogTime {
