@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +20,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"tandem/persist/datadir"
+	"tandem/persist/sqlitefile"
 	"tandem/persist/store"
 )
 
@@ -35,9 +34,7 @@ var ErrDamaged = errors.New("the history is damaged")
 // methods are safe for concurrent use. Changes survive a crash of the process once they are
 // applied. A power failure may lose the last ones, but never damages the rest.
 type History struct {
-	path string
-	file fs.FileInfo // identifies the database file that was opened
-	db   *sql.DB
+	db *sqlitefile.File
 
 	checkpoint     func() error // empties the journal
 	removalPending atomic.Bool  // the journal may still contain removed rows
@@ -104,7 +101,8 @@ func Open(dir string) (h *History, aside string, err error) {
 	path := filepath.Join(dir, fileName)
 	h, err = open(path, migrations())
 	if errors.Is(err, ErrDamaged) {
-		if aside, err = setAside(path); err == nil {
+		if aside, err = sqlitefile.SetAside(path); err == nil {
+			aside = filepath.Base(aside)
 			h, err = open(path, migrations())
 		}
 	}
@@ -115,25 +113,11 @@ func Open(dir string) (h *History, aside string, err error) {
 }
 
 func open(path string, steps []string) (*History, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would let others read it
-	if err != nil {
-		return nil, store.Cause(err)
-	}
-	file, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, store.Cause(err)
-	}
-	// Escape the path, because it may contain characters with a meaning in a URI.
-	uri := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(wal)" +
-		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)&_pragma=secure_delete(on)"}
-	db, err := sql.Open("sqlite", uri.String())
+	db, err := sqlitefile.Open(path, "")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
-	// One connection suffices: SQLite has only one writer, and a PRAGMA applies only to its
-	// connection.
-	h := &History{path: path, file: file, db: db}
+	h := &History{db: db}
 	h.checkpoint = h.emptyJournal
 	if err := h.migrate(steps); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -141,47 +125,26 @@ func open(path string, steps []string) (*History, error) {
 	return h, nil
 }
 
-// setAside renames a database and its companion files.
-func setAside(path string) (string, error) {
-	aside, err := store.SetAside(path)
-	if err != nil {
-		return "", err
-	}
-	// These files may not exist. If they stayed, SQLite would apply them to the next database.
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return filepath.Base(aside), nil
-}
-
 // SetAside closes a database that turned out to be damaged, and renames it as Open does. aside is
 // the new name.
 func (h *History) SetAside() (aside string, err error) {
 	// The error does not matter: Close writes to a damaged file.
 	_ = h.db.Close()
-	if aside, err = setAside(h.path); err != nil {
-		return "", fmt.Errorf("set history %s aside: %w", h.path, store.Cause(err))
+	if aside, err = sqlitefile.SetAside(h.db.Path); err != nil {
+		return "", fmt.Errorf("set history %s aside: %w", h.db.Path, store.Cause(err))
 	}
-	return aside, nil
+	return filepath.Base(aside), nil
 }
 
 func (h *History) Close() error {
 	if err := h.db.Close(); err != nil {
-		return fmt.Errorf("close history %s: %w", h.path, err)
+		return fmt.Errorf("close history %s: %w", h.db.Path, err)
 	}
 	return nil
 }
 
 // Deleted reports whether the database file was deleted or replaced. Then writes to it are lost.
-func (h *History) Deleted() bool {
-	now, err := os.Stat(h.path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !os.SameFile(now, h.file)
-}
+func (h *History) Deleted() bool { return h.db.IsDeleted() }
 
 // writtenSlack is how long a write may be delayed. A change made just before a write may still be
 // missing.
@@ -259,7 +222,7 @@ func (h *History) Apply(changes []Change) error {
 // again.
 func (h *History) noteRemoval() {
 	at := time.Now().Add(writtenSlack)
-	_ = os.Chtimes(h.path, time.Time{}, at) // if it fails, a recently removed row may come back
+	_ = os.Chtimes(h.db.Path, time.Time{}, at) // if it fails, a recently removed row may come back
 }
 
 // emptyJournal moves the content of the journal to the database and truncates the journal.
@@ -435,7 +398,7 @@ func rowOf(v []driver.Value) (Row, error) {
 // wrapError adds context to an error of SQLite. If SQLite reports a damaged database, the error
 // also wraps ErrDamaged.
 func (h *History) wrapError(verb string, err error) error {
-	return fmt.Errorf("%s history %s: %w", verb, h.path, classifyError(err))
+	return fmt.Errorf("%s history %s: %w", verb, h.db.Path, classifyError(err))
 }
 
 func classifyError(err error) error {

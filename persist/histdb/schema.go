@@ -61,8 +61,8 @@ func (h *History) migrate(steps []string) error {
 	}
 	// Runs recorded during the migration are not written yet, so it must not change the time
 	// returned by Written. If this fails and the engine is then killed, those runs may be missing.
-	for _, path := range []string{h.path, h.path + "-wal"} {
-		_ = os.Chtimes(path, time.Time{}, h.file.ModTime())
+	for _, path := range []string{h.db.Path, h.db.Path + "-wal"} {
+		_ = os.Chtimes(path, time.Time{}, h.db.Info.ModTime())
 	}
 	return nil
 }

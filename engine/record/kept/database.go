@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"tandem/engine/record/outputs"
+	"tandem/persist/sqlitefile"
 	"tandem/persist/store"
 )
 
@@ -50,9 +49,7 @@ const schema = `
 // A database holds a row for each kept run. It is safe for concurrent use. An idle
 // connection is closed.
 type database struct {
-	path string
-	file fs.FileInfo // identifies the file that was opened
-	db   *sql.DB
+	db *sqlitefile.File
 }
 
 // A row is one run.
@@ -71,24 +68,13 @@ func openDatabase(path string) (*database, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, store.Cause(err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would let others read it
-	if err != nil {
-		return nil, store.Cause(err)
-	}
-	file, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, store.Cause(err)
-	}
-	// Deleted output is overwritten. auto_vacuum must come before the first page is written.
-	uri := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(2000)&_pragma=auto_vacuum(incremental)&_pragma=journal_mode(wal)" +
-		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)&_pragma=secure_delete(on)"}
-	db, err := sql.Open("sqlite", uri.String())
+	// auto_vacuum must come before the first page is written.
+	db, err := sqlitefile.Open(path, "&_pragma=auto_vacuum(incremental)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
 	db.SetConnMaxIdleTime(maxIdle)
-	d := &database{path, file, db}
+	d := &database{db}
 	if err := d.create(); err != nil {
 		return nil, errors.Join(classifyError(err), db.Close())
 	}
@@ -114,28 +100,6 @@ func (d *database) create() error {
 		}
 		return err
 	})
-}
-
-// isDeleted reports whether the file was deleted or replaced. Then writes to it are lost.
-func (d *database) isDeleted() bool {
-	now, err := os.Stat(d.path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !os.SameFile(now, d.file)
-}
-
-// setAside closes the database and renames its files.
-func setAside(path string) (aside string, err error) {
-	if aside, err = store.SetAside(path); err != nil {
-		return "", err
-	}
-	for _, suffix := range []string{"-wal", "-shm"} { // SQLite would apply them to the next database
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return aside, nil
 }
 
 // classifyError adds to an error of SQLite whether the database is damaged, or the disk full.

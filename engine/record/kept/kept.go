@@ -20,6 +20,7 @@ import (
 	"tandem/engine/record/logs"
 	"tandem/engine/record/outputs"
 	"tandem/persist/datadir"
+	"tandem/persist/sqlitefile"
 )
 
 const (
@@ -133,7 +134,7 @@ func (o *Output) run(ctx context.Context, ready <-chan struct{}) {
 func (o *Output) database(create bool) (*database, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.db != nil && o.db.isDeleted() {
+	if o.db != nil && o.db.db.IsDeleted() {
 		_ = o.db.db.Close() // its last writes are lost with the file
 		o.db, o.total = nil, total{}
 	}
@@ -163,7 +164,7 @@ func (o *Output) setAside() error {
 		_ = o.db.db.Close() // it writes to a damaged file
 		o.db, o.total = nil, total{}
 	}
-	aside, err := setAside(filepath.Join(o.dir, databaseName))
+	aside, err := sqlitefile.SetAside(filepath.Join(o.dir, databaseName))
 	if err == nil {
 		o.notice("the database of kept output was damaged; it was set aside as " + aside + ", and a new one was started")
 	}
