@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -312,63 +311,11 @@ func (m *marks) noteEnd(f markFound, exit *int) {
 	}
 }
 
-// noteTyped records input. If it contains the end of a line, or discards the line, a new prompt
-// follows. In a shell that does not mark the start of commands, the end of a line starts a command.
-func (m *marks) noteTyped(p []byte, now time.Time) {
-	if m.nonce == "" || len(p) == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.phase != phaseReady {
-		m.noteAhead(p)
-		return
-	}
-	m.touched = true
-	if at := bytes.IndexAny(p, "\r\n\x03\x04"); at >= 0 {
-		if m.sentAt = now; !m.entered {
-			m.began, m.interruptedAt = now, time.Time{}
-		}
-		if !m.entered || len(m.more) > 0 {
-			m.dropped = p[at] == '\x03' || p[at] == '\x04'
-		}
-		m.entered = true
-	}
-}
-
-// noteReplayed records that it is unknown whether there was input at the present prompt.
-func (m *marks) noteReplayed() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.replayed = m.phase == phaseReady
-}
-
 // forgetProgram resets the state to that of a shell without any marks yet.
 func (m *marks) forgetProgram() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phase, m.noStart, m.replayed, m.replay, m.line, m.reported, m.number, m.notes = phaseUnknown, false, false, false, "", false, "", 0
-}
-
-// noteAhead records input that was typed before the prompt is shown: the number of lines, and
-// whether part of another one follows. The shell reads it at the prompt, unless the running program
-// reads it. An interrupt discards unread input.
-func (m *marks) noteAhead(p []byte) {
-	if at := bytes.LastIndexByte(p, '\x03'); at >= 0 {
-		m.ahead, m.partial, p = 0, false, p[at+1:]
-	}
-	if len(p) > 0 {
-		last := p[len(p)-1]
-		m.partial = last != '\r' && last != '\n'
-	}
-	m.ahead += bytes.Count(p, []byte("\r")) + bytes.Count(p, []byte("\n"))
-}
-
-// clearAhead records that the shell has read all lines typed before the prompt.
-func (m *marks) clearAhead() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ahead = 0
 }
 
 // noteInterrupt records the time of an interrupt.
