@@ -16,7 +16,7 @@ func find(ctx context.Context, e api.Engine, logs []*log, expr string, above boo
 		if wrapped > 0 {
 			for _, l := range logs {
 				if l.Next = 0; above {
-					l.Next = 1<<63 - 1
+					l.Next = searchEnd
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -161,8 +162,13 @@ func openLogs(ctx context.Context, e api.Engine, in api.ProcessLogsInput) (logs 
 	return logs, processes, nil
 }
 
-// atEnd is the position of a log that is to be read backward from its end.
-const atEnd = -1
+const (
+	// atEnd is the position of a log that is to be read backward from its end.
+	atEnd = -1
+	// searchEnd is the position of a log that is to be searched upward from its end. It is not
+	// atEnd, because process.log takes a negative offset as a distance from the end.
+	searchEnd = math.MaxInt64
+)
 
 // logsOf returns the logs of a process. There is one if both streams share a log, or if only one
 // was requested. Otherwise there is one for each stream.
@@ -173,19 +179,24 @@ func logsOf(p *api.Process, in api.ProcessLogsInput) (logs []*log) {
 			streams = []string{in.Stream}
 		}
 	}
-	var next int64
-	switch {
-	case in.Since != nil:
-		next = *in.Since
-	case in.Backward && in.Grep == "":
-		next = atEnd
-	case in.Backward:
-		next = 1<<63 - 1
-	}
+	start := startPosition(in)
 	for _, stream := range streams {
-		logs = append(logs, &log{LogState: api.LogState{ID: p.ID, Stream: stream, Start: next, Next: next}})
+		logs = append(logs, &log{LogState: api.LogState{ID: p.ID, Stream: stream, Start: start, Next: start}})
 	}
 	return logs
+}
+
+// startPosition returns the position of logs for which the request has no cursor.
+func startPosition(in api.ProcessLogsInput) int64 {
+	switch {
+	case in.Since != nil:
+		return *in.Since
+	case in.Backward && in.Grep == "":
+		return atEnd
+	case in.Backward:
+		return searchEnd
+	}
+	return 0
 }
 
 // fillData sets the data of an answer.
