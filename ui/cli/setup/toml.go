@@ -76,42 +76,48 @@ func (t *tomlFile) set(path []string, v any) error {
 	return nil
 }
 
-// remove removes a table and its subtables, with the empty lines before them. Comments above the
-// next table stay. The settings in the result are checked, because lines in a string can look like
-// a table.
+// remove removes a table and its subtables. path holds the names of the outer table and of the table
+// itself. The settings in the result are checked, because lines in a string can look like a table.
 func (t *tomlFile) remove(path []string) error {
-	servers, _ := t.all[path[0]].(map[string]any)
-	if _, found := servers[path[1]]; !found {
+	outer, name := path[0], path[1]
+	tables, _ := t.all[outer].(map[string]any)
+	if _, found := tables[name]; !found {
 		return nil
 	}
+	rest := maps.Clone(tables)
+	delete(rest, name)
 	want := maps.Clone(t.all)
-	rest := maps.Clone(servers)
-	delete(rest, path[1])
-	want[path[0]] = rest
-	header := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*` + path[0] + `[ \t]*\.[ \t]*["']?` + path[1] + `["']?[ \t]*[\].]`)
+	want[outer] = rest
+	header := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*` + outer + `[ \t]*\.[ \t]*["']?` + name + `["']?[ \t]*[\].]`)
 	text := t.text
 	for loc := header.FindIndex(text); loc != nil; loc = header.FindIndex(text) {
-		to := len(text)
-		if next := anyHeader.FindIndex(text[loc[1]:]); next != nil {
-			to = loc[1] + next[0]
-		}
-		to = loc[0] + len(trailingComments.ReplaceAll(text[loc[0]:to], nil))
-		from := len(bytes.TrimRight(text[:loc[0]], whitespace))
-		if end := bytes.IndexByte(text[from:], '\n'); from > 0 && end >= 0 {
-			from += end + 1
-		}
-		text = slices.Concat(text[:from], text[to:])
+		text = cutTable(text, loc[0], loc[1])
 	}
 	if t.setText(text) != nil {
 		return unsupportedForm(path)
 	}
-	if _, left := t.all[path[0]]; !left && len(rest) == 0 {
-		delete(want, path[0])
+	if _, left := t.all[outer]; !left && len(rest) == 0 {
+		delete(want, outer) // the outer table has disappeared with its last entry
 	}
 	if !reflect.DeepEqual(t.all, want) {
 		return unsupportedForm(path)
 	}
 	return nil
+}
+
+// cutTable cuts out the table whose header is text[start:end], with the empty lines before it.
+// Comments above the next table stay.
+func cutTable(text []byte, start, end int) []byte {
+	to := len(text)
+	if next := anyHeader.FindIndex(text[end:]); next != nil {
+		to = end + next[0]
+	}
+	to = start + len(trailingComments.ReplaceAll(text[start:to], nil))
+	from := len(bytes.TrimRight(text[:start], whitespace))
+	if lineEnd := bytes.IndexByte(text[from:], '\n'); from > 0 && lineEnd >= 0 {
+		from += lineEnd + 1 // keep the line break of the last line before the table
+	}
+	return slices.Concat(text[:from], text[to:])
 }
 
 var (
