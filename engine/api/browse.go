@@ -58,7 +58,7 @@ type FileMove struct {
 // FilesTransferInput is the input of files.transfer.
 type FilesTransferInput struct {
 	FileScope
-	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (from the trash), delete (permanently, folders recursively), extract (zip, tar, also compressed with gzip or bzip2, and single files so compressed) or pack (all items into the same path: .zip, .tar, .tar.gz or .tgz)"`
+	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (from the trash), delete (permanently, folders recursively), extract (zip, tar, tar.gz, tar.bz2, or a single file compressed with gzip or bzip2) or pack (all items into the same path: .zip, .tar, .tar.gz or .tgz)"`
 	Items    []FileMove `json:"items" jsonschema:"items to transfer, in order"`
 	Conflict string     `json:"conflict,omitempty" jsonschema:"what to do if a target exists: skip, replace (the existing file goes to the trash) or keep (both); default: start nothing"`
 	Large    bool       `json:"large,omitempty" jsonschema:"do not limit the unpacked size when extracting; by default, extracting fails above 1 GB or 20 times the archive, whichever is more, and above 100,000 files"`

@@ -222,8 +222,9 @@ func (a *Arbiter) allow(act action) {
 	a.calls.allow(act)
 }
 
-// resolve completes subjects: absolute paths, folders, sessions as the user knows them, and
-// variables in the command.
+// resolve completes subjects: it makes paths absolute, fills in a folder given as that of a session,
+// adds ids to the names of sessions, and adds to the command the variables that affect which programs
+// run.
 func (a *Arbiter) resolve(ctx context.Context, act action, subjects ...api.Subject) []api.Subject {
 	all := make([]api.Subject, 0, len(subjects))
 	for _, s := range subjects {

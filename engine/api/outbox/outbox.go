@@ -173,12 +173,12 @@ func (o *Outbox) DropWaiting() {
 	}
 }
 
-// drop drops the unsent messages for which drops returns true. It returns the size of their text in
-// bytes. o is locked.
-func (o *Outbox) drop(drops func(msg []byte) bool) (dropped int64) {
+// drop removes the unsent messages for which match returns true, and returns the size of their text
+// in bytes. The caller holds the lock.
+func (o *Outbox) drop(match func(msg []byte) bool) (dropped int64) {
 	var raw []byte
 	o.queue = slices.DeleteFunc(o.queue, func(msg []byte) bool {
-		if !drops(msg) {
+		if !match(msg) {
 			return false
 		}
 		if msg[0] == wire.InputBytes {

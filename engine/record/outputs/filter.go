@@ -15,7 +15,8 @@ var kinds = [...]string{string(api.KindSession), string(api.KindProcess), kindEx
 // kindExec is the kind of a one-shot command.
 const kindExec = "exec"
 
-// kindOf returns the kind of a process as the history has it.
+// kindOf returns the kind by which a search lists a process: kindExec for a one-shot command,
+// otherwise the process's own kind.
 func kindOf(p api.Process) string {
 	if p.Supervision != nil && p.Supervision.Transient {
 		return kindExec

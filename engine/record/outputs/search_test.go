@@ -72,7 +72,7 @@ func TestFiltersSelectProcesses(t *testing.T) {
 	}
 }
 
-func TestTimesSelectLinesWhoseTimeIsKnown(t *testing.T) {
+func TestTimeRangeExcludesOnlyLinesOfKnownTime(t *testing.T) {
 	r := newRig(t)
 	p := r.add("p", 60, "x1\n")
 	r.Logs.Begin(p.Source.Path, 0)

@@ -40,7 +40,7 @@ type view struct {
 	log        *slog.Logger          // for panics
 }
 
-// A host is a machine's row, with the time it was written by this machine's clock.
+// A host is the row of a machine. at is when the row was written, according to the local clock.
 type host struct {
 	hostRow
 	at time.Time

@@ -75,7 +75,8 @@ func AppendLines(dst, output []byte, limit int) (text []byte, n int) {
 // notPlain are the characters that a terminal does not show as text.
 const notPlain = "\x1b\r\b\x0e\x0f"
 
-// controls are the offsets of the next occurrence of each character of notPlain in output.
+// controls holds, for each character in notPlain, the offset of its next occurrence in the output
+// that find searches, or -1 before the first search.
 type controls [len(notPlain)]int
 
 // find returns the first offset of any of the characters at or after pos, or the length of output.

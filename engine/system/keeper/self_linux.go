@@ -200,8 +200,9 @@ func descriptorsOf(tty bool) int {
 	return 1
 }
 
-// retryDescriptor calls open, and retries it while no descriptors are available: starts use extra
-// ones briefly.
+// retryDescriptor calls open until it succeeds or fails for another reason than a lack of
+// descriptors. Starting a process briefly needs extra descriptors, so a shortage usually passes.
+// After about five seconds, retryDescriptor gives up and returns the last error.
 func retryDescriptor(open func() error) error {
 	const retryInterval, maxTries = 10 * time.Millisecond, 500
 	for try := 0; ; try++ {

@@ -236,8 +236,9 @@ func (s *measurement) updatePercent(out *api.Metrics, id store.Identity, root Pr
 	out.CPUPercent = u.percent
 }
 
-// recordHistory adds the use of trees to their history, once their memory is known, and copies the
-// history to out.
+// recordHistory adds the CPU and memory usage of each process tree to its history, and copies the
+// history to out, which must already hold the tree's memory. It skips trees without a live root, and
+// records a tree that is listed twice only once.
 func (m *Meter) recordHistory(now time.Duration, ids []store.Identity, out []*api.Metrics) {
 	for i, id := range ids {
 		u := m.trees[id]

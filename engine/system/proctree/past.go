@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// pastStep is the minimum length of a span. It is less than five seconds, because calls every
-	// second or every five may be a little early.
+	// pastStep is the minimum length of a span. It is slightly less than five seconds: addUse is
+	// usually called every second or every five seconds, and a call may come a little early.
 	pastStep = 5*time.Second - 500*time.Millisecond
 	// maxPast is the length of a past in seconds.
 	maxPast = 10 * 60

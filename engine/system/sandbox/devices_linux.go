@@ -74,7 +74,7 @@ const deviceWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS
 func allowDevices(set *ruleset) error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		if err := set.allowPath("/dev/"+name, deviceWrite); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("allow writing of /dev/%s: %w", name, err)
+			return fmt.Errorf("allow writes to /dev/%s: %w", name, err)
 		}
 	}
 	return nil

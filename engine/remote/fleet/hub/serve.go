@@ -42,7 +42,7 @@ func (r InviteRequest) validate() error {
 	case r.Name == ownerName:
 		return api.Errorf(api.CodeInvalid, "%s: this name is reserved for the owner of the hub's folder", what)
 	case r.Kind == fleet.KindPerson && !fleet.ValidRole(r.Role):
-		return api.Errorf(api.CodeInvalid, "%s: must be the role read, operate or admin", what)
+		return api.Errorf(api.CodeInvalid, "%s: role %q: must be read, operate or admin", what, r.Role)
 	case r.Kind != fleet.KindPerson && r.Kind != fleet.KindMachine:
 		return api.Errorf(api.CodeInvalid, "%s: must be a machine or a person", what)
 	case r.Kind == fleet.KindMachine && r.Role != "" || r.Kind == fleet.KindPerson && len(r.Labels) > 0:

@@ -178,8 +178,8 @@ func buildPicture(c *Command, data []byte) (*Picture, error) {
 	return FromPixels(size, channels, data)
 }
 
-// unpackPNG removes zlib compression around a PNG. Since a PNG is compressed already, data growing
-// much is rejected.
+// unpackPNG removes zlib compression around a PNG. A PNG is already compressed, so unpackPNG rejects
+// data that expands beyond what maxUnpackedPNG and maxUnpackedPNGByte allow.
 func unpackPNG(data []byte) ([]byte, error) {
 	from, err := openZlib(data)
 	if err != nil {

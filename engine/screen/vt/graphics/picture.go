@@ -17,7 +17,7 @@ const MaxSide = 4096
 
 // Errors sent to programs, worded as kitty does.
 var (
-	errSize   = errors.New("EINVAL:a picture has 1 to 4096 pixels a side")
+	errSize   = errors.New("EINVAL:width and height must be 1 to 4096 pixels")
 	errPNG    = errors.New("EBADPNG:not a PNG")
 	errPixels = errors.New("ENODATA:fewer pixels than the size requires")
 	errLarge  = errors.New("EFBIG:the picture unpacks to more than 64 MiB")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseName returns the colour of one of X11's names (rgb.txt), ignoring spaces and case, and
-// spelled with gray or grey. Of the numbered names it knows gray0 to gray100.
+// parseName returns the colour with an X11 name (rgb.txt). It ignores spaces and case, and accepts
+// both gray and grey. The only numbered names it knows are gray0 to gray100.
 func parseName(name string) (rgb uint32, ok bool) {
 	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
 	name = strings.ReplaceAll(name, "grey", "gray")

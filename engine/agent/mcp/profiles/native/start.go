@@ -18,7 +18,7 @@ const startCheckMS = 300
 // field of the new process.
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Start a long-lived process; replace stops the one with its name first. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, startProcess)
+		Doc: `Start a long-lived process. "replace" first stops its namesake. "keepAlive" restarts it until process_stop. "wait": log or port, see process_wait.`}, startProcess)
 	return t
 }
 
