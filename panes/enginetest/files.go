@@ -117,7 +117,7 @@ func (s *suite) testTransfers() {
 	keep := one(api.TransferCopy, "a.txt", "b.txt")
 	keep.Conflict = api.ConflictKeep
 	if to := s.runTransfer(keep).Done[0].To; to == in("b.txt") || filepath.Dir(to) != dir {
-		s.Errorf("a copy that keeps both files is %s", to)
+		s.Errorf("a copy that keeps both files went to %s, want a new name in %s", to, dir)
 	}
 	s.runTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: []api.FileMove{{Path: in("a.txt")}}})
 	for name, there := range map[string]bool{"a.txt": false, "b.txt": true, "copy.txt": false, "moved.txt": true} {
