@@ -165,7 +165,7 @@ func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 		{[]string{"config", "edit"}, "$EDITOR \"$(tandem config path)\""},
 		{[]string{"--host", "box", "tmux", "ls"}, "tandem tmux works on this machine only"},
 		{[]string{"--all-hosts", "tmux", "ls"}, "tandem tmux works on this machine only"},
-		{[]string{"rename", "a"}, "which session, and its new name"},
+		{[]string{"rename", "a"}, "rename which session to what"},
 		{[]string{"lss"}, "did you mean `tandem ls`?"},
 		{[]string{"atach"}, "did you mean `tandem attach`?"},
 		{[]string{"ls", "--frobnicate"}, "--frobnicate"},

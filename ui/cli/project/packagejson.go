@@ -36,7 +36,7 @@ func (r *reader) readPackageJSON(text []byte) {
 	root, err := hujson.Parse(text)
 	object, ok := root.Value.(*hujson.Object)
 	if err != nil || !ok {
-		r.addError(start, "the file must hold keys with values")
+		r.addError(start, "the file must be a JSON object")
 		return
 	}
 	for _, m := range object.Members {
@@ -59,7 +59,7 @@ func (r *reader) readPackageJSON(text []byte) {
 func (r *reader) readScripts(text []byte, of hujson.ObjectMember) {
 	object, ok := of.Value.Value.(*hujson.Object)
 	if !ok {
-		r.addError(Position{1, 1}.advance(text[:of.Name.StartOffset]), "scripts must hold keys with values")
+		r.addError(Position{1, 1}.advance(text[:of.Name.StartOffset]), "scripts must be a JSON object")
 		return
 	}
 	// Drop the entries of an earlier "scripts" object.

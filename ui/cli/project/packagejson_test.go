@@ -138,11 +138,11 @@ func TestOmittedScriptIsReportedWithItsReason(t *testing.T) {
 func TestPackageErrorsHavePositions(t *testing.T) {
 	for text, says := range map[string]string{
 		"{\n  \"scripts\": {\n    \"dev\": 3\n  }\n}": `line 3, column 5: script "dev" must be a line of text`,
-		"{\n  \"scripts\": []\n}":                     "line 2, column 3: scripts must hold keys with values",
+		"{\n  \"scripts\": []\n}":                     "line 2, column 3: scripts must be a JSON object",
 		"{\n  \"scripts\": {\"a\\\"b\": 3}\n}":        `line 2, column 15: script "a\"b" must be a line of text`,
-		`{"é": [1, 2], "scripts": []}`:                "line 1, column 15: scripts must hold keys with values",
+		`{"é": [1, 2], "scripts": []}`:                "line 1, column 15: scripts must be a JSON object",
 		"{\n  \"a\": 1,\n}":                           "line 3, column 1: invalid character '}'",
-		"[]":                                          "line 1, column 1: the file must hold keys with values",
+		"[]":                                          "line 1, column 1: the file must be a JSON object",
 		"":                                            "line 1, column 1: unexpected end",
 		`{"name": "x"}`:                               "it has no scripts",
 	} {

@@ -372,7 +372,7 @@ func TestAliasesOfAliasesHaveBoundedCost(t *testing.T) {
 	}
 }
 
-func TestYAMLMergeOfItselfIsAnErrorWithinBounds(t *testing.T) {
+func TestSelfReferencingYAMLMergeIsRejectedWithinTwiceTheNodeBudget(t *testing.T) {
 	for _, merge := range []string{"*a", "[*a, *a]"} {
 		text := "processes: &a\n  <<: " + merge + "\n"
 		for i := range 30 {

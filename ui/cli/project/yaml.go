@@ -84,7 +84,7 @@ func (r *reader) addFault(name string, why error) {
 	}
 }
 
-// addError records an error at a position and returns it for a hint.
+// addError records an error at a position and returns it, so that the caller can add a hint.
 func (r *reader) addError(at Position, format string, args ...any) *Error {
 	e := &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
 	r.fail(e)

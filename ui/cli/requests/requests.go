@@ -219,7 +219,7 @@ func listAnswered(ctx context.Context, f *factory.Factory, answer string) error 
 func NewAudit(f *factory.Factory) *cobra.Command {
 	var in api.AuditListInput
 	cmd := &cobra.Command{
-		Use:   "audit [--actor WHO] [--tool NAME] [--operations] [-n N]",
+		Use:   "audit [--actor ACTOR] [--tool NAME] [--operations] [-n N]",
 		Short: "Show what agents did, newest first",
 		Long: "Shows the tools that agents called, newest first. Secrets in the arguments are\nreplaced. An unfinished call " +
 			"is still running, or the engine was killed meanwhile.\nThe file is audit.jsonl in the data folder.",
@@ -236,7 +236,7 @@ func NewAudit(f *factory.Factory) *cobra.Command {
 			return output.AnswerList(f.Out, out.Entries, "no agent has done anything yet", func() string { return auditTable(f.Out, out.Entries, in.Operations) })
 		},
 	}
-	cmd.Flags().StringVar(&in.Actor, "actor", "", "only `who`, such as agent:claude-code/2.1.0")
+	cmd.Flags().StringVar(&in.Actor, "actor", "", "only calls by this `actor`, such as agent:claude-code/2.1.0")
 	cmd.Flags().StringVar(&in.Tool, "tool", "", "only calls of the tool with this `name`")
 	cmd.Flags().BoolVar(&in.Operations, "operations", false, "show every operation of the engine instead of one line per call")
 	cmd.Flags().IntVarP(&in.Limit, "lines", "n", 50, "`number` of entries")

@@ -25,8 +25,8 @@ func NewAttach(f *factory.Factory) *cobra.Command {
 	var predicted string
 	cmd := &cobra.Command{
 		Use:   "attach [ID] [--read-only] [--predict WHEN]",
-		Short: "Make this terminal the session; ctrl+b d detaches",
-		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session exits.\n" +
+		Short: "Connect this terminal to a session; ctrl+b d detaches",
+		Long: "Connects this terminal to a session until you press ctrl+b d or the session exits.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\n" +
 			"Without ID, attaches to the most recently active running session: the latest with output,\ninput or a read. If this program itself crashes, `reset` repairs the terminal.\n\n" +
 			"If another machine takes more than 40 ms to answer, what you type is shown underlined\nuntil the answer arrives. ctrl+b ? shows how long answers take.",
@@ -48,7 +48,7 @@ func NewAttach(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-// RunAttach makes this terminal the session with an id, or with "" the last active one.
+// RunAttach connects this terminal to the session with an id, or with "" to the last active one.
 func RunAttach(f *factory.Factory, cmd *cobra.Command, id string, readOnly bool, predicted string) error {
 	in, isIn := output.Terminal(f.Stdin)
 	out, isOut := output.Terminal(f.Stdout)

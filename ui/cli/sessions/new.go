@@ -166,7 +166,7 @@ func NewRename(f *factory.Factory) *cobra.Command {
 			"With --tab, names the session's tab; an empty name takes that back.",
 		Example:           "tandem rename bash-4 build\ntandem rename --tab build work",
 		Annotations:       factory.One.Naming(1),
-		Args:              factory.Exactly(2, "which session, and its new name? Give both."),
+		Args:              factory.Exactly(2, "rename which session to what? Give the session and its new name."),
 		ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tab {

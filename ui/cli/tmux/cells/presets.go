@@ -74,8 +74,8 @@ func (c *Cell) arrangeMain(axis Kind, panes []int, size int) {
 	c.Kind, c.Children = axis, []*Cell{first, rest}
 }
 
-// SpreadAround gives the cells of the pane's group equal sizes, or, if they already have them, those
-// of the innermost enclosing group with unequal sizes.
+// SpreadAround gives the cells of the pane's group equal sizes. If that changes nothing, it tries the
+// enclosing groups, innermost first, until one changes.
 func (c *Cell) SpreadAround(pane int) {
 	for group := c.ParentOf(c.FindPane(pane)); group != nil; group = c.ParentOf(group) {
 		if group.equalize() {
