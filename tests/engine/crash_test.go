@@ -238,7 +238,7 @@ func TestDamagedRecordAffectsNoOtherSession(t *testing.T) {
 	}
 }
 
-func TestRecordOfAnEarlierBootHasEndedAndItsPIDIsSpared(t *testing.T) {
+func TestRecordFromEarlierBootCountsAsExitedAndItsPIDIsNotSignalled(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
