@@ -71,16 +71,26 @@ const redrawPause = 200 * time.Millisecond
 // requestRedraw makes the program draw its screen: most do when the size of their terminal changes.
 // The screen keeps its size meanwhile. The lock must not be held.
 func (s *screen) requestRedraw() {
-	resize := func(by int) {
-		s.use(func() {
-			now := s.shape()
-			_ = pty.SetSize(s.o.Master, now.cols, max(now.rows+by, 1), now.cell()) // fails if the program has exited
-		})
+	s.use(func() {
+		s.shrunk = true
+		s.setPTYSize(-1)
+	})
+	_ = sleep.For(s.ctx, redrawPause)
+	s.use(s.endRedraw)
+}
+
+// endRedraw gives the terminal its size again. Otherwise the next engine would adopt the other one.
+func (s *screen) endRedraw() {
+	if s.shrunk {
+		s.shrunk = false
+		s.setPTYSize(0)
 	}
-	resize(-1)
-	if sleep.For(s.ctx, redrawPause) == nil {
-		resize(0)
-	}
+}
+
+// setPTYSize sets the size of the PTY to that of the screen with more rows.
+func (s *screen) setPTYSize(more int) {
+	now := s.shape()
+	_ = pty.SetSize(s.o.Master, now.cols, max(now.rows+more, 1), now.cell()) // fails if the program has exited
 }
 
 // A shape is the size and display of a terminal. A viewer decides it.

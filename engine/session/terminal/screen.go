@@ -37,6 +37,7 @@ type screen struct {
 
 	mu     sync.Mutex
 	closed bool          // the log is closed
+	shrunk bool          // requestRedraw has changed the size of the PTY
 	grew   chan struct{} // of 1: the log has grown
 	room   chan struct{} // of 1: the screen has caught up a bit
 	shown  atomic.Int64  // offset up to which the screen shows the log

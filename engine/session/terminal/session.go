@@ -293,6 +293,7 @@ func (s *Session) reportDrainedWithout() {
 func (s *Session) release() {
 	s.cancel()
 	s.facts.stop()
+	s.screen.use(s.screen.endRedraw)
 	s.hangUp()
 	if s.notes != nil {
 		_ = s.notes.Close() // nothing is left to write
