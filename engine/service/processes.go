@@ -255,6 +255,9 @@ func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empt
 		return api.Empty{}, supervise.ErrRunning(e.Rec)
 	}
 	_, err = s.Control.RemoveProcess(ctx, changeRequest(ctx, e.Rec.ID, "remove"))
+	if err == nil && s.Kept != nil {
+		_, err = s.Kept.Remove(e.Rec.ID) // the engine may have begun to keep it just before
+	}
 	return api.Empty{}, err
 }
 

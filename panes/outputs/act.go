@@ -12,15 +12,16 @@ import (
 )
 
 // open shows the selected line where it was printed: in the scrollback of a running session, or else
-// in its log.
+// in its log. If it has no record any more, the keyboard goes to its output here.
 func (s *Search) open(h dialog.Host) tea.Cmd {
 	hit := s.lines.selected()
 	if hit == nil {
 		return nil
 	}
 	p, known := s.o.Env.News().Process(hit.ID)
-	if !known {
-		return s.o.Env.Say(fullName(hit)+" was deleted", true)
+	if !known { // its record is gone, so only this dialog has its output
+		s.focus = onOutput
+		return nil
 	}
 	line := s.lineOf(hit)
 	s.close(h)

@@ -62,9 +62,17 @@ func Parse(text []byte) (settings.Config, error) {
 	c := decodeConfig(text, wrong)
 	c.Check(wrong.add)
 	if err := wrong.asError(); err != nil {
-		return settings.Defaults(), err
+		return afterMistake(c), err
 	}
 	return c, nil
+}
+
+// afterMistake returns the settings used if there is a mistake in the file, of which c is the readable
+// part: the defaults, and the table for the history.
+func afterMistake(c settings.Config) settings.Config {
+	d := settings.Defaults()
+	d.History = c.History.AfterMistake()
+	return d
 }
 
 // ReplacedKeys returns a line for each default key that a configuration uses for another action.

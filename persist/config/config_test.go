@@ -238,7 +238,7 @@ func TestEmptyTextsAndZerosSelectTheDefaults(t *testing.T) {
 
 func TestParseReturnsTheDefaultsAfterAMistake(t *testing.T) {
 	c, err := Parse([]byte("mouse = false\ntheme = 3\n"))
-	if diff := cmp.Diff(settings.Defaults(), c); diff != "" || err == nil {
+	if diff := cmp.Diff(afterMistake(settings.Defaults()), c); diff != "" || err == nil {
 		t.Error(diff, err)
 	}
 }

@@ -41,8 +41,8 @@ type stamp struct {
 	at   time.Time // time of the check
 }
 
-// Load reads the file. If it returns an error, the result is the defaults. The file can be followed
-// even then.
+// Load reads the file. If it returns an error, the result is the defaults, except that private folders
+// stay private and no kept output is deleted. The file can be followed even then.
 func (f *File) Load() (settings.Config, error) {
 	if f.path == "" {
 		path, err := Path()
@@ -56,11 +56,11 @@ func (f *File) Load() (settings.Config, error) {
 	text, err := readConfig(f.path)
 	f.text, f.refused = text, trust.File(f.path) != nil
 	if err != nil {
-		return settings.Defaults(), err
+		return afterMistake(settings.Defaults()), err
 	}
 	c, err := Parse(text)
 	if err != nil {
-		return settings.Defaults(), &fileError{f.path, err}
+		return c, &fileError{f.path, err}
 	}
 	return c, nil
 }

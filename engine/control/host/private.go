@@ -140,8 +140,9 @@ func commandLineOf(pid int) []string {
 	return strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
 }
 
-// isMarkedPrivate reports whether a process was started as the program of a private session.
+// isMarkedPrivate reports whether a process was, or may have been, started as the program of a private
+// session.
 func isMarkedPrivate(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && slices.ContainsFunc(bytes.Split(text, []byte{0}), func(pair []byte) bool { return string(pair) == launch.PrivateMark })
+	return err != nil || slices.ContainsFunc(bytes.Split(text, []byte{0}), func(pair []byte) bool { return string(pair) == launch.PrivateMark })
 }

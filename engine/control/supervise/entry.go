@@ -164,7 +164,9 @@ func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
 	})
 	hide := c.Private.viewFilter(ctx)
 	for i := range all {
-		hide(&all[i].View)
+		if hide(&all[i].View) {
+			all[i].Who = store.Identity{} // not to be measured
+		}
 	}
 	return all, err
 }

@@ -35,12 +35,12 @@ func (s Private) hidesFrom(ctx context.Context) bool {
 }
 
 // viewFilter returns a function that removes the content of a private session from its view, unless
-// the caller of ctx may use private sessions.
-func (s Private) viewFilter(ctx context.Context) func(view *api.Process) {
+// the caller of ctx may use private sessions. It reports whether it did.
+func (s Private) viewFilter(ctx context.Context) func(view *api.Process) bool {
 	hides, known := false, false
-	return func(view *api.Process) {
+	return func(view *api.Process) bool {
 		if !view.IsPrivate() {
-			return
+			return false
 		}
 		if !known {
 			hides, known = s.hidesFrom(ctx), true
@@ -48,6 +48,7 @@ func (s Private) viewFilter(ctx context.Context) func(view *api.Process) {
 		if hides {
 			*view = view.WithoutContent()
 		}
+		return hides
 	}
 }
 

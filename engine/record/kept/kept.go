@@ -21,6 +21,7 @@ import (
 	"tandem/engine/record/outputs"
 	"tandem/persist/datadir"
 	"tandem/persist/sqlitefile"
+	"tandem/persist/store"
 )
 
 const (
@@ -186,7 +187,7 @@ func (o *Output) failed(what string, err error) error {
 
 // Keep copies the output of ended runs, before their records are removed. Runs without a log are left
 // out. drop deletes the copies of runs whose records stay after all. It is nil if the
-// engine exits, and the records must stay.
+// records must stay: the engine exits, or something failed that may work next time.
 func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 	nothing := func([]string) {}
 	select {
@@ -196,13 +197,12 @@ func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 	}
 	o.changing.Lock()
 	defer o.changing.Unlock()
-	if o.keepsNothing() || o.lacksSpace() {
+	if o.keepsNothing() || o.lackingSpace() > 0 {
 		return nothing
 	}
 	db, err := o.database(true)
 	if err != nil {
-		_ = o.failed("open", err)
-		return nothing
+		return keepLater(runs, o.failed("open", err))
 	}
 	var rows []row
 	for _, t := range runs {
@@ -219,8 +219,12 @@ func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 	}
 	added, err := db.add(rows)
 	if err != nil {
-		_ = o.failed("add to", err)
-		return nothing
+		for _, r := range rows {
+			if err := removeFiles(o.dir, r.id); err != nil {
+				o.log.Warn("keep output", "id", r.id, "error", err)
+			}
+		}
+		return keepLater(runs, o.failed("add to", err))
 	}
 	o.mu.Lock()
 	o.total = o.total.plus(added, 1)
@@ -235,6 +239,18 @@ func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 			_, _ = o.Remove(ids...) // logged
 		}
 	}
+}
+
+// maxLater is how many runs wait until their output can be kept. With more, the list of ended runs would
+// grow without end.
+const maxLater = 200
+
+// keepLater returns nil, so that the records stay until the next attempt, unless err is likely to remain.
+func keepLater(runs []outputs.Target, err error) (drop func([]string)) {
+	if errors.Is(err, errDiskFull) || errors.Is(err, store.ErrNewer) || len(runs) > maxLater {
+		return func([]string) {}
+	}
+	return nil
 }
 
 // prepare moves the output of a run to where it is kept, except for what goes into its row.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -462,5 +463,43 @@ func search(t *rapid.T, s *outputs.Searcher, in api.OutputSearchInput, targets [
 		if in.Cursor = out.Cursor; in.Cursor == nil {
 			return hits
 		}
+	}
+}
+
+func TestRecordsStayIfKeepingFails(t *testing.T) {
+	r := newRig(t)
+	if err := os.MkdirAll(filepath.Join(r.Output.dir, databaseName), 0o700); err != nil { // cannot be opened
+		t.Fatal(err)
+	}
+	run := r.add("a", 1, "text")
+	if r.Keep([]outputs.Target{run}) != nil {
+		t.Error("the record may be removed")
+	}
+	if r.Keep(slices.Repeat([]outputs.Target{run}, maxLater+1)) == nil {
+		t.Error("records without end stay")
+	}
+	if err := os.RemoveAll(r.Output.dir); err != nil {
+		t.Fatal(err)
+	}
+	r.trim(run)
+	if got := r.text("a", ""); got != "text" {
+		t.Errorf("kept later: %q", got)
+	}
+}
+
+func TestNearlyFullDiskLosesOnlyTheOldest(t *testing.T) {
+	r := newRig(t)
+	large := strings.Repeat("x", 10<<20)
+	for i, id := range []string{"a", "b", "c"} {
+		r.trim(r.add(id, 3-i, large))
+	}
+	need := max(r.limit.minFree, 1<<40/50)
+	r.Output.free = func(string) (free, size int64, err error) {
+		_, kept := r.Size()
+		return need + 25<<20 - kept, 1 << 40, nil
+	}
+	r.enforce()
+	if got := r.ids(); got != "c b" {
+		t.Errorf("%q are left", got)
 	}
 }

@@ -57,8 +57,8 @@ func (o *Output) enforceNow() {
 	}
 	db, err := o.database(false)
 	for db != nil && err == nil {
-		lacking := o.lacksSpace()
-		if !lacking && !o.exceeds(total{}, 0) {
+		lacking := o.lackingSpace()
+		if lacking == 0 && !o.exceeds(total{}, 0) {
 			return
 		}
 		var first []row
@@ -68,7 +68,7 @@ func (o *Output) enforceNow() {
 		var ids []string
 		sum := total{}
 		for _, r := range first {
-			if !lacking && !o.exceeds(sum, r.endedUS) {
+			if sum.bytes >= lacking && !o.exceeds(sum, r.endedUS) {
 				break
 			}
 			ids, sum = append(ids, r.id), sum.plus(total{1, r.size}, 1)
@@ -81,7 +81,7 @@ func (o *Output) enforceNow() {
 		if len(ids) == 0 {
 			return
 		}
-		if err = o.remove(db, ids); err == nil && lacking {
+		if err = o.remove(db, ids); err == nil && lacking > 0 {
 			err = db.reclaim()
 		}
 	}
@@ -107,21 +107,24 @@ func (o *Output) exceeds(removed total, endedUS int64) bool {
 // removeAll deletes everything, with the database.
 func (o *Output) removeAll() {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.db != nil {
 		_ = o.db.db.Close() // its file is deleted
 		o.db = nil
 	}
 	o.total, o.oldestUS = total{}, 0
+	o.mu.Unlock() // the disk may be slow
 	if err := os.RemoveAll(o.dir); err != nil {
 		o.log.Warn("remove kept output", "error", err)
 	}
 }
 
-// lacksSpace reports whether the disk is nearly full.
-func (o *Output) lacksSpace() bool {
+// lackingSpace returns how many bytes must become free on a nearly full disk; 0 on another one.
+func (o *Output) lackingSpace() int64 {
 	free, size, err := o.free(filepath.Dir(o.dir))
-	return err == nil && free < max(o.limits.minFree, size/50)
+	if err != nil {
+		return 0
+	}
+	return max(max(o.limits.minFree, size/50)-free, 0)
 }
 
 // freeSpace returns how many bytes of the file system of a directory are free, and its size.

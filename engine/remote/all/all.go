@@ -33,7 +33,7 @@ type Machines struct {
 	mu        sync.Mutex
 	changed   chan struct{} // closed and replaced when a machine changes, or an answer comes late
 	engines   map[caller]*connection
-	rows      map[string]*knownRows // by machine
+	rows      map[caller]*knownRows // each caller sees only what the machine lets it see
 	histories map[string]int64      // number of changes to the history of a machine
 	searches  map[searcher]*search
 	late      int64 // number of answers to searches that came too late
@@ -42,7 +42,7 @@ type Machines struct {
 // Start must be called first. Work that outlives a call, such as a slow search, ends with ctx.
 func (s *Machines) Start(ctx context.Context) {
 	s.ctx, s.changed = ctx, make(chan struct{})
-	s.engines, s.rows, s.histories, s.searches = map[caller]*connection{}, map[string]*knownRows{}, map[string]int64{}, map[searcher]*search{}
+	s.engines, s.rows, s.histories, s.searches = map[caller]*connection{}, map[caller]*knownRows{}, map[string]int64{}, map[searcher]*search{}
 }
 
 // Close waits until everything has ended. The context of Start must have ended.

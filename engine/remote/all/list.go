@@ -2,6 +2,7 @@ package all
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -57,21 +58,23 @@ func (s *Machines) listKnown(ctx context.Context, key caller, in api.ProcessList
 	machines := s.List(ctx).Machines
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	maps.DeleteFunc(s.rows, func(_ caller, rows *knownRows) bool { return !rows.fetching && time.Since(rows.at) >= maxRowsAge })
 	for _, m := range machines {
-		rows := s.rows[m.Name]
+		from := caller{m.Name, key.by, key.agent}
+		rows := s.rows[from]
 		if m.State != api.MachineConnected {
 			continue
 		}
 		if rows == nil {
 			rows = &knownRows{}
-			s.rows[m.Name] = rows
+			s.rows[from] = rows
 		}
 		if time.Since(rows.at) < maxRowsAge {
 			all = append(all, rows.processes...)
 		}
 		if !rows.fetching {
 			rows.fetching = true
-			s.running.Go(panics.Logged(s.Log, "processes of a machine", func() { s.fetchRows(caller{m.Name, key.by, key.agent}, in, rows) }))
+			s.running.Go(panics.Logged(s.Log, "processes of a machine", func() { s.fetchRows(from, in, rows) }))
 		}
 	}
 	return all

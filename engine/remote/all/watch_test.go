@@ -230,6 +230,10 @@ func TestListOfKnownProcessesWaitsForNoMachine(t *testing.T) {
 		if got := r.listIDs(t, api.ProcessListInput{}); got != "p" {
 			t.Errorf("without machines: %q", got)
 		}
+		if r.agent = "claude"; r.listIDs(t, known) != "p" {
+			t.Error("what the machine lists for the user is listed for an agent")
+		}
+		synctest.Wait()
 		time.Sleep(maxRowsAge)
 		if got := r.listIDs(t, known); got != "p" {
 			t.Errorf("old rows are listed: %q", got)

@@ -71,10 +71,7 @@ const redrawPause = 200 * time.Millisecond
 // requestRedraw makes the program draw its screen: most do when the size of their terminal changes.
 // The screen keeps its size meanwhile. The lock must not be held.
 func (s *screen) requestRedraw() {
-	s.use(func() {
-		s.shrunk = true
-		s.setPTYSize(-1)
-	})
+	s.use(func() { s.shrunk = true; s.setPTYSize(-1) })
 	_ = sleep.For(s.ctx, redrawPause)
 	s.use(s.endRedraw)
 }

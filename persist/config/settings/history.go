@@ -3,6 +3,7 @@ package settings
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,19 @@ func (h History) check(report Report) {
 	if _, ok := h.KeepOutput.parse(); !ok {
 		report("history.keep_output", "keep_output = %q: must be a time such as \"30 days\" or \"12h\", or \"0\"", string(h.KeepOutput))
 	}
+}
+
+// AfterMistake returns the table as it is to be used although there is a mistake in the file: no private
+// folder becomes ordinary, and nothing is deleted because of it.
+func (h History) AfterMistake() History {
+	if _, ok := h.KeepOutput.parse(); !ok || h.KeepOutput == historyDefaults().KeepOutput {
+		h.KeepOutput = "36500 days"
+	}
+	h.Ignore = slices.DeleteFunc(h.Ignore, func(pattern string) bool {
+		_, err := regexp.Compile(pattern)
+		return err != nil
+	})
+	return h
 }
 
 // An Age is a time as written in the file: "30 days", "30d", or as a Duration. "0" is 0.
