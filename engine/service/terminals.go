@@ -21,14 +21,19 @@ func (s *Sessions) findText(ctx context.Context, in api.SessionFindInput) (api.S
 // folderOf returns the working directory of a session's foreground program, and whether the session
 // is private.
 func folderOf(ctx context.Context, c *supervise.Control, id string) (folder string, private bool, err error) {
-	s, view, err := c.OpenSession(ctx, id)
+	e, err := c.FindEntry(ctx, id, api.KindSession)
 	if err != nil {
 		return "", false, err
 	}
-	if private = view.IsPrivate(); view.State.Ended() {
-		return "", private, errors.New("find folder: the session has exited")
+	private = e.Rec.Private // also if its terminal cannot be reached
+	s, view, err := c.OpenSession(ctx, id)
+	switch {
+	case err != nil:
+	case view.State.Ended():
+		err = errors.New("find folder: the session has exited")
+	default:
+		folder, err = s.Folder(view.PID)
 	}
-	folder, err = s.Folder(view.PID)
 	return folder, private, err
 }
 
