@@ -210,6 +210,10 @@ func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 		case errors.Is(err, fs.ErrNotExist): // it has no log
 		case err != nil:
 			o.log.Warn("keep output", "id", t.Process.ID, "error", err)
+			if keepLater(runs, err) == nil {
+				o.removePrepared(rows)
+				return nil
+			}
 		default:
 			rows = append(rows, r)
 		}
@@ -219,11 +223,7 @@ func (o *Output) Keep(runs []outputs.Target) (drop func(ids []string)) {
 	}
 	added, err := db.add(rows)
 	if err != nil {
-		for _, r := range rows {
-			if err := removeFiles(o.dir, r.id); err != nil {
-				o.log.Warn("keep output", "id", r.id, "error", err)
-			}
-		}
+		o.removePrepared(rows)
 		return keepLater(runs, o.failed("add to", err))
 	}
 	o.mu.Lock()
@@ -251,6 +251,15 @@ func keepLater(runs []outputs.Target, err error) (drop func([]string)) {
 		return func([]string) {}
 	}
 	return nil
+}
+
+// removePrepared deletes the files of runs that are not kept after all.
+func (o *Output) removePrepared(rows []row) {
+	for _, r := range rows {
+		if err := removeFiles(o.dir, r.id); err != nil {
+			o.log.Warn("keep output", "id", r.id, "error", err)
+		}
+	}
 }
 
 // prepare moves the output of a run to where it is kept, except for what goes into its row.

@@ -503,3 +503,17 @@ func TestNearlyFullDiskLosesOnlyTheOldest(t *testing.T) {
 		t.Errorf("%q are left", got)
 	}
 }
+
+func TestUnreadableRunLosesNoOther(t *testing.T) {
+	r := newRig(t)
+	r.trim(r.add("a", 1, "one"), r.add("b", 2, "two"))
+	if _, err := r.db.db.Exec(`UPDATE runs SET facts = '{' WHERE id = 'b'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Find(t.Context(), "b"); err == nil {
+		t.Error("facts that are no JSON were read")
+	}
+	if runs, _ := r.Size(); runs != 2 || r.text("a", "") != "one" || len(r.notices) > 0 {
+		t.Errorf("%d runs are left, notices %q", runs, r.notices)
+	}
+}

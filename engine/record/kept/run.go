@@ -49,12 +49,13 @@ func factsOf(t outputs.Target) facts {
 	return f
 }
 
+// decodeFacts decodes the facts of a run. The error is about this run only: the others stay readable.
 func decodeFacts(text []byte) (f facts, err error) {
 	if err = json.Unmarshal(text, &f); err == nil && len(f.Logs) == 0 {
 		err = errors.New("no logs")
 	}
 	if err != nil {
-		return f, fmt.Errorf("%w: invalid facts: %v", errDamaged, err)
+		return f, fmt.Errorf("read facts of kept output: %w", err)
 	}
 	return f, nil
 }
