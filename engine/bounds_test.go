@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/system/keeper"
@@ -91,7 +93,7 @@ func (p *confinedAgent) agentSession() string {
 func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answer string) {
 	p.Helper()
 	body = strings.NewReplacer("$WORK", p.work, "$THEIRS", p.userSession, "$OWN", p.ownSession, "$TAKEN", p.lockedSession, "$PIPED", p.inputProcess, "$DATA", p.dir).Replace(body)
-	socket, _ := api.Sockets(p.dir)
+	socket, _ := sockets.Paths(p.dir)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		if p.remote {
 			conn, _, err := client.Open(ctx, p.options(), api.OpenOptions{Origin: "me@laptop", By: p.remoteAgent(b)})

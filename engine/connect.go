@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"tandem/engine/api"
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"
 	"tandem/persist/store"
@@ -31,11 +32,11 @@ func (e *engine) connectKeeper(ctx context.Context) (launch.Keeper, error) {
 }
 
 func dialKeeper(ctx context.Context, dataDir string) (launch.Keeper, error) {
-	_, socket := api.Sockets(dataDir)
+	_, socket := sockets.Paths(dataDir)
 	client, err := keeper.Dial(ctx, socket)
 	if err != nil && keeper.IsGone(err) {
 		// Without a runtime directory, the keeper may be listening in the data directory.
-		if _, spare := api.SpareSockets(dataDir); filepath.Dir(spare) == filepath.Clean(dataDir) {
+		if _, spare := sockets.SparePaths(dataDir); filepath.Dir(spare) == filepath.Clean(dataDir) {
 			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
 				return client, nil
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
@@ -17,12 +19,12 @@ import (
 
 // listen creates the engine's socket at its usual path or, if that fails, at the spare path.
 func (e *engine) listen() (net.Listener, error) {
-	socket, _ := api.Sockets(e.o.DataDir)
+	socket, _ := sockets.Paths(e.o.DataDir)
 	l, err := server.Listen(socket)
 	if err == nil || errors.Is(err, api.CodeConflict) {
 		return l, err
 	}
-	spare, _ := api.SpareSockets(e.o.DataDir)
+	spare, _ := sockets.SparePaths(e.o.DataDir)
 	if inFolder := filepath.Dir(socket) == filepath.Clean(e.o.DataDir); inFolder && e.fault == nil {
 		return nil, err // clients expect the spare path only of an engine that cannot write
 	}
@@ -34,8 +36,8 @@ func (e *engine) listen() (net.Listener, error) {
 
 // foldersToWatch returns the directories whose deletion or move matters: the data directory, the
 // directory of the sockets, and all parents of the data directory.
-func (e *engine) foldersToWatch() (data, sockets string, above []string) {
-	socket, _ := api.Sockets(e.o.DataDir)
+func (e *engine) foldersToWatch() (data, ofSockets string, above []string) {
+	socket, _ := sockets.Paths(e.o.DataDir)
 	for dir := filepath.Dir(e.o.DataDir); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		above = append(above, dir)
 	}

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
@@ -45,7 +47,7 @@ func newRig(t testing.TB, m *server.Mux, change func(o *Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	l, err := server.Listen(socket)
 	if err != nil {
 		t.Fatal(err)

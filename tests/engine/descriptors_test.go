@@ -6,10 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
+
 	"tandem/tests/wait"
 )
 
@@ -37,7 +40,7 @@ func TestStopsAndKeeperRestartWorkAtTheOpenFileLimit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "open files") || len(all) < 40 {
 		t.Fatalf("%d sessions, then %v", len(all), err)
 	}
-	socket, _ := api.Sockets(m.dir)
+	socket, _ := sockets.Paths(m.dir)
 	for range 256 {
 		if c, err := net.Dial("unix", socket); err == nil {
 			defer c.Close()

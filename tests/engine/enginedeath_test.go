@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
@@ -98,12 +100,12 @@ func (m *machine) behindProxy() (*deadlyProxy, *retry.Conn) {
 		m.Fatal(err)
 	}
 	m.Cleanup(func() { os.RemoveAll(dir) })
-	engine, _ := api.Sockets(m.dir)
+	engine, _ := sockets.Paths(m.dir)
 	p := &deadlyProxy{m: m}
 	p.forward.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", engine)
 	}
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		m.Fatal(err)

@@ -10,11 +10,14 @@ import (
 	"syscall"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/tests/needs"
 	"tandem/tests/places"
 
 	"golang.org/x/sys/unix"
+
 	"tandem/tests/wait"
 )
 
@@ -117,7 +120,7 @@ func TestSessionsStayReachableInAReadOnlyFolder(t *testing.T) {
 	mode(0o700)
 	wait.Kill(m, m.info().EnginePID)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
-	socket, _ := api.Sockets(m.dir)
+	socket, _ := sockets.Paths(m.dir)
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)

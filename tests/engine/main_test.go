@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/control/host"
@@ -53,7 +55,7 @@ func runRole(role string) int {
 	defer stop()
 	dir, err := api.DataDir()
 	if err == nil {
-		_, socket := api.Sockets(dir)
+		_, socket := sockets.Paths(dir)
 		switch role {
 		case "keeper":
 			err = keeper.Main(ctx, keeper.Options{

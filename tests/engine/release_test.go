@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 )
 
@@ -79,7 +81,7 @@ func TestFieldsOfANewerReleaseAreIgnored(t *testing.T) {
 // sendRaw sends a request unchanged.
 func (m *machine) sendRaw(path string, headers map[string]string, body string) (status int, answer []byte, header http.Header) {
 	m.Helper()
-	socket, _ := api.Sockets(m.dir)
+	socket, _ := sockets.Paths(m.dir)
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}

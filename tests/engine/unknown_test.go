@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
@@ -37,7 +39,7 @@ func handOn(name, body string) error {
 	if err != nil {
 		return err
 	}
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ var basicView = layer{
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"persist/inotify", "engine", "engine/agent/access", "engine/api", "engine/api/client", "engine/remote/fleet", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/agent/mcp", "engine/agent/policy", "engine/system/proctree", "engine/system/sandbox", "engine/control/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
+		[]string{"persist/inotify", "engine", "engine/agent/access", "engine/api", "engine/api/client", "engine/remote/fleet", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/agent/mcp", "engine/agent/policy", "engine/system/proctree", "engine/system/sandbox", "engine/control/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings", "engine/api/sockets"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
@@ -113,7 +113,7 @@ var layers = map[string]layer{
 		"recording and playing need the API and an emulator; a recorded command is attached to",
 	},
 	"ui/cli/doctor": {
-		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir", "persist/regular"},
+		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir", "persist/regular", "engine/api/sockets"},
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
@@ -165,7 +165,7 @@ var layers = map[string]layer{
 		"a unit names the program and the variables as agents' settings do; the doctor shows its state",
 	},
 	"ui/cli/setup": {
-		[]string{"engine/api", "engine/base/shell", "persist/datadir", "persist/regular"},
+		[]string{"engine/api", "engine/base/shell", "persist/datadir", "persist/regular", "engine/api/sockets"},
 		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path and the quoting of shell words",
 	},
 	"ui/cli/tmux": {
@@ -299,7 +299,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/service/startrules", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/service/startrules", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify", "engine/api/sockets"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
@@ -364,7 +364,7 @@ var layers = map[string]layer{
 		"the remote end connects streams to an engine; the caller supplies the way to reach it",
 	},
 	"engine/remote/hosts/transport": {
-		[]string{"engine/api", "engine/base/unixsocket"},
+		[]string{"engine/api", "engine/base/unixsocket", "engine/api/sockets"},
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service/startrules": {
@@ -409,7 +409,7 @@ var layers = map[string]layer{
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir", "persist/regular"}, "notifications need events and paired devices, not the page"},
 	"engine/page/devices": {[]string{"persist/datadir", "persist/regular"}, "access to the page is stored in a file, independently of the page's content"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "persist/datadir", "persist/procstat", "persist/regular"},
+		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "persist/datadir", "persist/procstat", "persist/regular", "engine/api/sockets"},
 		"a client knows the operations and the connection, not the server's code",
 	},
 	"engine/api/layout": {
@@ -437,15 +437,19 @@ var layers = map[string]layer{
 		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/qualify", "engine/api/wire", "engine/base/secrets", "engine/base/panics", "engine/base/unixsocket"},
+		[]string{"engine/api", "engine/api/qualify", "engine/api/wire", "engine/base/secrets", "engine/base/panics", "engine/base/unixsocket", "engine/api/sockets"},
 		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {
-		[]string{"engine/api", "keys", "engine/screen/styled"},
+		[]string{"engine/api", "keys", "engine/screen/styled", "engine/api/sockets"},
 		"code shared by client and server must import neither",
 	},
+	"engine/api/sockets": {
+		[]string{"engine/base/unixsocket", "persist/datadir"},
+		"agents' programs and a machine's setup need the paths of the sockets without the operations",
+	},
 	"engine/api": {
-		[]string{"engine/base/unixsocket", "keys", "engine/screen/styled", "persist/datadir"},
+		[]string{"keys", "engine/screen/styled", "engine/api/sockets"},
 		"the protocol shared by client and server must import neither",
 	},
 	"engine/screen/picture": {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -72,7 +74,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 			return api.Errorf(api.CodeEnded, "attach to session: it has exited")
 		}
 	})
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := server.Listen(socket)
 	if err != nil {
 		t.Fatal(err)

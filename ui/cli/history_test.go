@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -83,7 +85,7 @@ func newHistoryRig(t *testing.T) *historyRig {
 }
 
 func (r *rig) serveMux(mux *server.Mux, dir string) {
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := server.Listen(socket)
 	if err != nil {
 		r.t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
@@ -62,7 +64,7 @@ func shortDir(t *testing.T) string {
 }
 
 func (r *rig) serve(dir string) {
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := server.Listen(socket)
 	if err != nil {
 		r.t.Fatal(err)

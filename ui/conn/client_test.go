@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 )
@@ -19,7 +21,7 @@ func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/control/launch"
@@ -75,7 +77,7 @@ func runRole(role string) int {
 	defer stop()
 	dir, err := api.DataDir()
 	if err == nil {
-		_, socket := api.Sockets(dir)
+		_, socket := sockets.Paths(dir)
 		switch role {
 		case "keeper":
 			err = keeper.Main(ctx, keeper.Options{

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tandem/engine/api/sockets"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/agent/mcp/toolkit"
@@ -89,7 +91,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		far.Close()
 		return near, api.Info{Version: "1.2.3"}, nil
 	})
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	l, err := apiserver.Listen(socket)
 	if err != nil {
 		t.Fatal(err)

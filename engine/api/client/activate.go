@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/gofrs/flock"
 
 	"tandem/engine/api"
@@ -188,7 +190,7 @@ func readHolder(path string) int {
 
 // startKeeper runs the keeper, and waits until it reports that the engine is ready.
 func (a *activation) startKeeper(ctx context.Context) error {
-	engineSocket, keeperSocket := api.Sockets(a.DataDir)
+	engineSocket, keeperSocket := sockets.Paths(a.DataDir)
 	for _, socket := range []string{engineSocket, keeperSocket} {
 		// The keeper uses a spare path if the runtime directory cannot be created.
 		if err := wire.PrivateFolder(filepath.Dir(socket)); err != nil && !errors.Is(err, api.CodeUnavailable) {

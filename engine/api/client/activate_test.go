@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
@@ -67,7 +69,7 @@ func fakeKeeper(role string) int {
 		cancel()
 		return api.Empty{}, nil
 	})
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	l, err := server.Listen(socket)
 	if err != nil {
 		fmt.Println(err)

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
 	"tandem/engine/base/unixsocket"
@@ -143,9 +145,9 @@ func (c *Client) KeeperAlive() bool {
 
 // KeeperAnswers reports whether the data directory's keeper accepts connections.
 func KeeperAnswers(dataDir string) bool {
-	_, socket := api.Sockets(dataDir)
+	_, socket := sockets.Paths(dataDir)
 	// If the keeper could not create its usual socket, it listens on the spare path.
-	_, spare := api.SpareSockets(dataDir)
+	_, spare := sockets.SparePaths(dataDir)
 	for _, path := range []string{socket, spare} {
 		short, done, err := unixsocket.ShortPath(path)
 		if err != nil {
@@ -162,7 +164,7 @@ func KeeperAnswers(dataDir string) bool {
 }
 
 func newClient(o Options) *Client {
-	socket, _ := api.Sockets(o.DataDir)
+	socket, _ := sockets.Paths(o.DataDir)
 	c := &Client{options: o, socket: socket, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
 	if o.Name != "" {
 		c.header.Set(api.ClientHeader, o.Name)
@@ -225,13 +227,13 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 // listening.
 func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	var d net.Dialer
-	socket, _ := api.Sockets(dataDir)
+	socket, _ := sockets.Paths(dataDir)
 	conn, err := d.DialContext(ctx, "unix", socket)
 	if err == nil {
 		return conn, nil
 	}
 	// If the engine could not create its usual socket, it listens on the spare path.
-	spare, _ := api.SpareSockets(dataDir)
+	spare, _ := sockets.SparePaths(dataDir)
 	short, done, spareErr := unixsocket.ShortPath(spare)
 	if spareErr != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
@@ -192,7 +194,7 @@ func TestKeeperAliveReportsWhetherAKeeperIsRunning(t *testing.T) {
 	if c.KeeperAlive() {
 		t.Error("there is a keeper in an empty folder")
 	}
-	_, socket := api.Sockets(dir)
+	_, socket := sockets.Paths(dir)
 	keeper, err := net.Listen("unixpacket", socket)
 	if err != nil {
 		t.Fatal(err)

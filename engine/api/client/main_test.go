@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
@@ -44,7 +46,7 @@ func serve(t testing.TB, m *server.Mux) Options {
 // serveAt runs m as the engine of dir. stop ends it and waits.
 func serveAt(t testing.TB, m *server.Mux, dir string) (stop func()) {
 	t.Helper()
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	l, err := server.Listen(socket)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func serveAt(t testing.TB, m *server.Mux, dir string) (stop func()) {
 func serveRaw(t testing.TB, m *server.Mux, name string, answer http.HandlerFunc) Options {
 	t.Helper()
 	dir := shortDir(t)
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	l, err := server.Listen(socket)
 	if err != nil {
 		t.Fatal(err)

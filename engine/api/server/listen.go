@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
@@ -42,7 +44,7 @@ func Listen(path string) (net.Listener, error) {
 	return listenAt(path)
 }
 
-// ListenSpare is like Listen, for a path of api.SpareSockets. It may be longer than
+// ListenSpare is like Listen, for a path of sockets.SparePaths. It may be longer than
 // unixsocket.MaxPath.
 func ListenSpare(path string) (net.Listener, error) {
 	if err := socketFolder(filepath.Dir(path)); err != nil {
@@ -52,7 +54,7 @@ func ListenSpare(path string) (net.Listener, error) {
 }
 
 func socketFolder(dir string) error {
-	if api.HoldsSocketsOnly(dir) {
+	if sockets.HoldsOnly(dir) {
 		return wire.PrivateFolder(dir)
 	}
 	return wire.TrustedFolder(dir)

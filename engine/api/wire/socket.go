@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 )
 
@@ -45,7 +47,7 @@ func TrustedFolder(dir string) error {
 	if !OwnedBySelf(info) && (os.Geteuid() != 0 || isShared(filepath.Dir(dir))) {
 		return api.Errorf(api.CodeConflict, "use folder %s: it belongs to another user", dir).WithHint(HintOwnFolder)
 	}
-	if info.Mode().Perm()&0o077 != 0 && api.HoldsSocketsOnly(dir) {
+	if info.Mode().Perm()&0o077 != 0 && sockets.HoldsOnly(dir) {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return folderError(dir, err)
 		}

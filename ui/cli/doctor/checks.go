@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/persist/datadir"
 	"tandem/themes"
@@ -59,7 +61,7 @@ func examineFolder() (dir string, findings []Finding) {
 
 // examineEngine checks the engine, if one is running.
 func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	client, err := o.Reach(ctx)
 	var info api.Info
 	if err == nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
@@ -40,7 +42,7 @@ func serveIn(t *testing.T, dir string, m *server.Mux) (stop func()) {
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Protocol: api.Protocol}, nil
 	})
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

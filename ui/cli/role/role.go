@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"
@@ -71,7 +73,7 @@ func runBackground(role string, run func(ctx context.Context, dataDir string) er
 // runKeeper runs the keeper of terminals and children. Its standard output is a pipe on which the
 // client that started it waits for one line.
 func runKeeper(ctx context.Context, dataDir string) error {
-	_, socket := api.Sockets(dataDir)
+	_, socket := sockets.Paths(dataDir)
 	proctree.LeaveChildCgroup()
 	return keeper.Main(ctx, keeper.Options{
 		DataDir:   dataDir,

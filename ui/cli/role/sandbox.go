@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/system/sandbox"
@@ -48,7 +50,7 @@ func workProfile(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	socket, _ := api.Sockets(dataDir)
+	socket, _ := sockets.Paths(dataDir)
 	p.Filesystem.DenyRead = append(findSecrets(home), dataDir, filepath.Dir(config.PolicyPath()))
 	p.Filesystem.DenyWrite = []string{}
 	cache, err := os.UserCacheDir()

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 )
 
@@ -122,7 +124,7 @@ func (m Machine) serverVariables() (set fields) {
 	add("TANDEM_CONFIG_DIR", m.Env("TANDEM_CONFIG_DIR"), filepath.Join(m.Home, ".config/tandem"))
 	add("XDG_CONFIG_HOME", m.Env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config"))
 	runtimeDir, defaultValue := m.Env("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(os.Getuid())
-	if socket, _ := api.Sockets(m.DataDir); runtimeDir != "" && strings.HasPrefix(socket, filepath.Clean(runtimeDir)+"/") {
+	if socket, _ := sockets.Paths(m.DataDir); runtimeDir != "" && strings.HasPrefix(socket, filepath.Clean(runtimeDir)+"/") {
 		defaultValue = "" // needed even if it is the default: the data directory's path is too long for a socket
 	}
 	add("XDG_RUNTIME_DIR", runtimeDir, defaultValue)

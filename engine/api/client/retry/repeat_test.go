@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 )
@@ -59,7 +61,7 @@ func (e *dyingEngine) called() []string {
 // newDying returns a dyingEngine and a client connected to it.
 func newDying(t *testing.T) (*dyingEngine, *Conn) {
 	e, dir := &dyingEngine{}, newEngine(t).dir
-	socket, _ := api.Sockets(dir)
+	socket, _ := sockets.Paths(dir)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"tandem/engine/api/sockets"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
@@ -53,7 +55,7 @@ func (e *engine) begin() (end func()) {
 		e.waited = append(e.waited, in.TimeoutMS)
 		return api.ProcessWaitOutput{Met: "exit"}, nil
 	})
-	socket, _ := api.Sockets(e.dir)
+	socket, _ := sockets.Paths(e.dir)
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		e.Fatal(err)

@@ -17,9 +17,10 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/api/sockets"
+
 	"github.com/xtaci/smux"
 
-	"tandem/engine/api"
 	"tandem/engine/base/unixsocket"
 )
 
@@ -155,7 +156,7 @@ func isOwnSocket(path string) bool {
 // temporary name 17 bytes longer.
 func ControlPath(dataDir, name string) string {
 	sum := sha256.Sum256([]byte(dataDir + "\x00" + name))
-	engine, _ := api.Sockets(dataDir)
+	engine, _ := sockets.Paths(dataDir)
 	path := filepath.Join(filepath.Dir(engine), masterPrefix+hex.EncodeToString(sum[:4]))
 	// Fall back to a directory with a short path.
 	if len(path)+17 > unixsocket.MaxPath {
