@@ -25,7 +25,8 @@ const (
 // A cell is a cell of a line. The second cell of a wide character has no text.
 type cell struct {
 	text  []byte
-	style int // index in a canvas's styles
+	style int32 // index in a canvas's styles
+	from  int32 // offset of text in the line; -1 if the line does not contain it
 }
 
 // A canvas is one line of a terminal without a right edge.
@@ -34,12 +35,13 @@ type canvas struct {
 	styles [][]byte // the SGR sequences that set each style; nil if styles are not kept
 	at     int      // column of the cursor
 	blanks int      // blank cells drawn so far
+	read   int      // offset in the line of what is being drawn
 }
 
 func drawLine(line []byte, styles [][]byte) *canvas {
 	c := &canvas{styles: styles}
-	for len(line) > 0 {
-		line = line[c.drawNext(line):]
+	for c.read < len(line) {
+		c.read += c.drawNext(line[c.read:])
 	}
 	return c
 }
@@ -106,7 +108,7 @@ func (c *canvas) writeCell(text []byte, width int) {
 		if c.at+i == len(c.cells) {
 			c.cells = append(c.cells, cell{})
 		}
-		c.cells[c.at+i] = cell{style: max(len(c.styles)-1, 0)}
+		c.cells[c.at+i] = cell{style: int32(max(len(c.styles)-1, 0)), from: int32(c.read)}
 	}
 	c.cells[c.at].text = text
 	c.at += width
@@ -122,15 +124,19 @@ func (c *canvas) joinCluster(text []byte) {
 		return
 	}
 	// The text may share its memory with the line, which must not change, so copy it.
-	c.cells[i].text = append(bytes.Clone(c.cells[i].text), text...)
+	c.cells[i].text, c.cells[i].from = append(bytes.Clone(c.cells[i].text), text...), -1
 }
 
-var blank = []byte{' '}
+// blank is the text of blank cells, and blankCell one of them.
+var (
+	blank     = []byte{' '}
+	blankCell = cell{text: blank, from: -1}
+)
 
 // fillTo extends the line with blanks to n cells.
 func (c *canvas) fillTo(n int) {
 	for len(c.cells) < n && c.blanks < maxBlanks {
-		c.cells = append(c.cells, cell{text: blank})
+		c.cells = append(c.cells, blankCell)
 		c.blanks++
 	}
 }
@@ -139,6 +145,7 @@ func (c *canvas) fillTo(n int) {
 func (c *canvas) splitWide(i int) {
 	if i > 0 && i < len(c.cells) && c.cells[i].text == nil {
 		c.cells[i-1].text, c.cells[i].text = blank, blank
+		c.cells[i-1].from, c.cells[i].from = -1, -1
 	}
 }
 
@@ -188,7 +195,7 @@ func (c *canvas) blankCells(from, to int) {
 	c.splitWide(from)
 	c.splitWide(to)
 	for i := from; i < to && c.blanks < maxBlanks; i++ {
-		c.cells[i] = cell{text: blank}
+		c.cells[i] = blankCell
 		c.blanks++
 	}
 }
@@ -223,7 +230,7 @@ func (c *canvas) appendText(dst []byte) []byte {
 }
 
 func (c *canvas) appendStyled(dst []byte) []byte {
-	style := 0
+	style := int32(0)
 	for _, cell := range c.cells {
 		if cell.style != style {
 			if len(c.styles[style]) > 0 {

@@ -43,7 +43,7 @@ func AppendText(dst, line []byte) []byte {
 // after a line once it has appended limit bytes, because a short line can expand to many. n is the
 // number of bytes of output whose text has been appended.
 func AppendLines(dst, output []byte, limit int) (text []byte, n int) {
-	start, next := len(dst), controls{-1, -1, -1, -1, -1}
+	start, next := len(dst), newControls()
 	for n < len(output) {
 		at := next.find(output, n)
 		dst = append(dst, output[n:at]...)
@@ -78,6 +78,8 @@ const notPlain = "\x1b\r\b\x0e\x0f"
 // controls holds, for each character in notPlain, the offset of its next occurrence in the output
 // that find searches, or -1 before the first search.
 type controls [len(notPlain)]int
+
+func newControls() controls { return controls{-1, -1, -1, -1, -1} }
 
 // find returns the first offset of any of the characters at or after pos, or the length of output.
 func (c *controls) find(output []byte, pos int) int {

@@ -72,6 +72,34 @@ func checkLines(t *testing.T, output string) {
 	}
 }
 
+func checkTrace(t *testing.T, line string) {
+	t.Helper()
+	want := string(rendered.AppendText(nil, []byte(line)))
+	printed, _, moves := rendered.Printed([]byte(line))
+	shown := rendered.Shown([]byte(line))
+	if string(shown.Text) != want || !moves && string(printed.Text) != want {
+		t.Errorf("%q: shown %q, printed %q, want %q", line, shown.Text, printed.Text, want)
+	}
+	for _, trace := range []rendered.Trace{printed, shown} {
+		if len(trace.From) != len(trace.Text) {
+			t.Fatalf("%q: %d offsets for %d bytes", line, len(trace.From), len(trace.Text))
+		}
+		for i, from := range trace.From {
+			if from >= 0 && line[from] != trace.Text[i] {
+				t.Errorf("%q: byte %d of %q is said to come from %q", line, i, trace.Text, line[from:])
+			}
+		}
+	}
+}
+
+func TestTraceFindsTheBytesThatDrewTheText(t *testing.T) {
+	for _, line := range []string{
+		"", "plain", "\x1b[31mred\x1b[m", "abc\rx", "abc\b\bX", "日本\x1b[2DX", "e\u0301\x1b[K", "ab\x1b[5Gc", "a\tb\rX", "x\r", "\x1b]0;t\a$ ", "e\x1b[m\u0301",
+	} {
+		checkTrace(t, line)
+	}
+}
+
 func TestRenderStyledKeepsColours(t *testing.T) {
 	for _, tt := range []struct{ line, styled string }{
 		{"\x1b[1;31mERR\x1b[0mOR", "\x1b[1;31mERR\x1b[0mOR"},
