@@ -29,6 +29,7 @@ const (
 	Processes    = "processes"
 	Recent       = "recent.json"
 	Sandboxed    = "sandboxed"
+	Scrub        = "scrub.json"
 	Shell        = "shell"
 	Tips         = "tips.json"
 	Tmux         = "tmux"
@@ -45,7 +46,7 @@ const (
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
-		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Output, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux, Transfers,
+		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Output, Page, Processes, Recent, Sandboxed, Scrub, Shell, Tips, Tmux, Transfers,
 	}
 }
 

@@ -133,3 +133,31 @@ func decodeCheckpoint(b []byte) (Checkpoint, error) {
 	}
 	return c, nil
 }
+
+// DecodeCheckpoint decodes the content of a checkpoint's file.
+func DecodeCheckpoint(content []byte) (Checkpoint, error) { return decodeCheckpoint(content) }
+
+// RewriteCheckpoint lets change overwrite the repaint in an open checkpoint, and corrects the checksum,
+// even if an earlier call was interrupted in the middle.
+func RewriteCheckpoint(f *os.File, change func(repaint []byte)) error {
+	b, err := io.ReadAll(io.LimitReader(f, maxRepaint+256))
+	if err != nil {
+		return err
+	}
+	line, repaint, ok := bytes.Cut(b, []byte{'\n'})
+	var c Checkpoint
+	var size int
+	if !ok || len(line) > 200 {
+		return errDamaged
+	}
+	if _, err := fmt.Sscanf(string(line), checkpointHeader, &c.Offset, &c.Cols, &c.Rows, &size); err != nil {
+		return errDamaged
+	}
+	change(repaint)
+	c.Repaint = repaint
+	if len(c.header()) != len(line)+1 {
+		return errDamaged
+	}
+	_, err = f.WriteAt(append(c.header(), repaint...), 0)
+	return err
+}

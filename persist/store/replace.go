@@ -78,6 +78,9 @@ func overwriteInPlace(path string, content []byte) bool {
 	return errors.Join(err, f.Close()) == nil
 }
 
+// Replace replaces the content of the file at path as a whole, and waits until it is on disk.
+func Replace(path string, content []byte) error { return replaceFile(path, true, content) }
+
 // writeTemp writes the new content of the file at path to a temporary file beside it. It returns
 // the path of the temporary file.
 func writeTemp(path string, durable bool, parts ...[]byte) (string, error) {
