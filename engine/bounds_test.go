@@ -175,6 +175,7 @@ var attempts = map[string]struct {
 			`{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["$WORK/link"]}}}`}},
 
 	"output.search": {in: `{"text":"x"}`},
+	"scrub.find":    {in: `{"match":"x","all":true}`}, "scrub.run": {in: `{"match":"x","all":true}`},
 
 	"history.search": {}, "history.add": {in: `{"command":"x","actor":"person"}`}, "history.remove": {in: `{"command":"x"}`}, "history.clear": {},
 	"history.save":    {in: `{"path":"$WORK/history"}`, writes: []string{`{"path":"OUTSIDE"}`, `{"path":"$WORK/frozen/new"}`, `{"path":"$WORK/frozen/file","overwrite":true}`}},
@@ -238,7 +239,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
-		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "worktree.add", "worktree.list", "worktree.remove",
+		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "worktree.add", "worktree.list", "worktree.remove", "scrub.find", "scrub.run",
 	},
 	bookkeeping: {
 		"policy.check", "policy.end",

@@ -26,6 +26,7 @@ import (
 	"tandem/engine/record/history"
 	"tandem/engine/record/kept"
 	"tandem/engine/record/outputs"
+	"tandem/engine/record/scrub"
 	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
 	"tandem/engine/remote/hosts"
@@ -139,6 +140,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer lock.Close()
+	unfinished := scrub.Finish(o.DataDir) // before anything else is read
 	bootID, err := store.BootID()
 	if err != nil {
 		return err
@@ -152,6 +154,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		AgentRules: o.AgentRules, Closed: closed,
 	})
 	e.host = h
+	e.report("scrub", unfinished)
 	e.env, err = service.NewEnv(data, log)
 	e.report("load environment", err)
 	h.Launcher.Env = e.env.All
@@ -161,7 +164,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.report("shells start without prompt marks", h.Apply(o.Engine, o.Agents.Resume))
 	defer func() { // after everything else has stopped
 		if u := e.upgrade.Load(); u != nil {
+			u.stopped.Store(true)
 			data.Flusher.Flush()
+			u.before()
 			err = cmp.Or(u.execute(e), err)
 		}
 		if h.Link != nil {

@@ -65,6 +65,7 @@ func (e *engine) newMux() *server.Mux {
 				return guard.Check(ctx, operation, api.Read, nil) == nil && e.arbiter.MayRead(ctx, operation)
 			},
 		},
+		&service.Scrub{Control: h.Control, History: h.History, Kept: h.Kept, DataDir: e.o.DataDir, Run: e.requestScrub},
 		&service.CodingAgents{Control: h.Control, Guard: guard, Agents: h.Agents},
 		&service.Commands{Control: h.Control, Starter: starter, Store: e.store, Usage: e.usage},
 		approvals, members,

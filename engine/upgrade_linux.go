@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,11 +45,19 @@ const (
 type upgrade struct {
 	executable *os.File
 	terminals  map[string]int // named as host.KeepTerminals does
+	before     func()         // called first
+	stopped    atomic.Bool    // everything has stopped
 }
 
 // requestUpgrade stops this engine and then executes executable. It returns false and does nothing
 // if the keeper is too old to follow. Then the keeper must replace the engine.
 func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool, error) {
+	return e.requestUpgradeAfter(ctx, executable, func() {})
+}
+
+// requestUpgradeAfter is like requestUpgrade, but calls before once everything has stopped. If another
+// client has asked for an upgrade first, before is not called.
+func (e *engine) requestUpgradeAfter(ctx context.Context, executable *os.File, before func()) (bool, error) {
 	client, err := e.host.Link.Await(ctx)
 	if err != nil || !client.Upgrades() {
 		return false, err
@@ -63,13 +72,13 @@ func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool,
 		return false, err
 	}
 	next := os.NewFile(uintptr(fd), executable.Name())
-	u := &upgrade{executable: next}
+	u := &upgrade{executable: next, before: before}
 	if !e.upgrade.CompareAndSwap(nil, u) {
 		next.Close() // another client asked first
 		return true, nil
 	}
 	time.AfterFunc(stopTimeout, func() {
-		if e.upgrade.Load() == u {
+		if e.upgrade.Load() == u && !u.stopped.Load() {
 			e.upgradeByForce(next)
 		}
 	})

@@ -118,7 +118,7 @@ func Operations() []Entry {
 		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry, SessionRestore.Entry, SessionDismiss.Entry,
 		ProcessStart.Entry, ProcessList.Entry, ProcessGet.Entry, ProcessStop.Entry,
 		ProcessStopAll.Entry, ProcessRestart.Entry, ProcessSignal.Entry, ProcessLog.Entry, ProcessLogs.Entry,
-		ProcessWait.Entry, ProcessUpdate.Entry, ProcessRemove.Entry, OutputSearch.Entry,
+		ProcessWait.Entry, ProcessUpdate.Entry, ProcessRemove.Entry, OutputSearch.Entry, ScrubFind.Entry, ScrubRun.Entry,
 		SessionExec.Entry, SessionWait.Entry, SessionForeground.Entry, SessionKeyboard.Entry, ProcessWrite.Entry,
 		AgentReport.Entry, AgentExplain.Entry, AgentSeen.Entry, AgentWait.Entry,
 		Exec.Entry,

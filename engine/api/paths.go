@@ -3,6 +3,7 @@ package api
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tandem/engine/api/sockets"
 )
@@ -42,4 +43,16 @@ func ClosedFolders(dataDir, policy string) []string {
 		closed = append(closed, filepath.Dir(socket))
 	}
 	return closed
+}
+
+// AbsolutePath makes path absolute and clean. A leading ~ stands for home, and a relative path
+// starts at base.
+func AbsolutePath(path, base, home string) string {
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[1:])
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
 }

@@ -5,16 +5,17 @@ import (
 	"errors"
 
 	"tandem/engine/api"
+	"tandem/engine/record/kept"
 	"tandem/engine/record/outputs"
 )
 
 // findKept finds a run whose record was removed to make room. If there is none, it returns notFound,
 // the error of looking for the record.
-func (s *Processes) findKept(ctx context.Context, id string, notFound error) (outputs.Target, error) {
-	if s.Kept == nil || !errors.Is(notFound, api.CodeNotFound) {
+func findKept(ctx context.Context, from *kept.Output, id string, notFound error) (outputs.Target, error) {
+	if from == nil || !errors.Is(notFound, api.CodeNotFound) {
 		return outputs.Target{}, notFound
 	}
-	t, ok, err := s.Kept.Find(ctx, id)
+	t, ok, err := from.Find(ctx, id)
 	if err == nil && !ok {
 		err = notFound
 	}
@@ -23,7 +24,7 @@ func (s *Processes) findKept(ctx context.Context, id string, notFound error) (ou
 
 // readKept serves process.log for a run without a record. out and err are the answer without it.
 func (s *Processes) readKept(ctx context.Context, in api.ProcessLogInput, out api.ProcessLogOutput, err error) (api.ProcessLogOutput, error) {
-	t, findErr := s.findKept(ctx, in.ID, api.CodeNotFound)
+	t, findErr := findKept(ctx, s.Kept, in.ID, api.CodeNotFound)
 	if findErr != nil {
 		return out, err
 	}
@@ -34,7 +35,7 @@ func (s *Processes) readKept(ctx context.Context, in api.ProcessLogInput, out ap
 
 // removeKept deletes the output of a run without a record.
 func (s *Processes) removeKept(ctx context.Context, id string, notFound error) error {
-	t, err := s.findKept(ctx, id, notFound)
+	t, err := findKept(ctx, s.Kept, id, notFound)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *Processes) listProcesses(ctx context.Context, in api.ProcessListInput) 
 func (s *Processes) getProcess(ctx context.Context, in api.IDInput) (api.Process, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
-		t, err := s.findKept(ctx, in.ID, err)
+		t, err := findKept(ctx, s.Kept, in.ID, err)
 		return t.Process, err
 	}
 	return s.Usage.MeasureOne(e), nil
@@ -327,7 +327,7 @@ func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, ou
 		}
 		e, err := r.Control.FindEntry(ctx, in.ID)
 		if *out.(*api.Process) = e.View; err != nil {
-			t, err := r.findKept(ctx, in.ID, err)
+			t, err := findKept(ctx, r.Kept, in.ID, err)
 			*out.(*api.Process) = t.Process
 			return err
 		}

@@ -35,16 +35,18 @@ type scenario struct {
 	name  string
 	roles []string
 	run   func(s *stage) // the fault is armed during this call
+	step  int            // the largest distance between two sampled calls
 }
 
 var scenarios = []scenario{
-	{"start", []string{"engine", "keeper"}, (*stage).startProcess},
-	{"exec", []string{"engine", "keeper"}, (*stage).exec},
-	{"session", []string{"engine", "keeper"}, (*stage).startSession},
-	{"stop", []string{"engine", "keeper"}, (*stage).stop},
-	{"adopt", []string{"engine", "keeper"}, (*stage).adopt},
-	{"handover", []string{"engine", "keeper"}, (*stage).handOver},
-	{"upgrade", []string{"engine", "keeper"}, (*stage).upgrade},
+	{"start", []string{"engine", "keeper"}, (*stage).startProcess, 4},
+	{"exec", []string{"engine", "keeper"}, (*stage).exec, 4},
+	{"session", []string{"engine", "keeper"}, (*stage).startSession, 4},
+	{"stop", []string{"engine", "keeper"}, (*stage).stop, 4},
+	{"adopt", []string{"engine", "keeper"}, (*stage).adopt, 4},
+	{"handover", []string{"engine", "keeper"}, (*stage).handOver, 4},
+	{"upgrade", []string{"engine", "keeper"}, (*stage).upgrade, 4},
+	{"scrub", []string{"engine"}, (*stage).scrub, 40},
 }
 
 func TestFaultAtAnyCallLosesNothing(t *testing.T) {
@@ -58,7 +60,7 @@ func TestFaultAtAnyCallLosesNothing(t *testing.T) {
 				calls := 0
 				for n := 1; ; n++ {
 					if !every && n > 1 {
-						n += random.IntN(4)
+						n += random.IntN(sc.step)
 					}
 					errnos := []int{-1, n}
 					if every {
@@ -347,6 +349,38 @@ func (s *stage) upgrade() {
 		return err, err == nil
 	})
 	s.awaitRoles(func(api.Info) bool { return true })
+}
+
+// scrub prints a secret in a process and a one-shot command, and overwrites it. After any fault, a
+// second attempt leaves nothing of it.
+func (s *stage) scrub() {
+	secret := "hush" + api.NewID()
+	id, argv := s.newCommand("echo " + secret + "; exec sleep 100000")
+	ctx, cancel := s.callContext()
+	defer cancel()
+	_, err := api.SessionStart.Call(ctx, s.client, api.SessionStartInput{Command: argv, ID: id})
+	s.noteStart(id, err)
+	if _, err := api.ProcessWait.Call(ctx, s.client, api.ProcessWaitInput{ID: id, Log: secret}); err != nil {
+		s.Fatalf("%s: before the fault: %v", s.f, err)
+	}
+	in := api.ScrubInput{Texts: []string{secret}, All: true}
+	before := s.info()
+	s.f.inPlace = true
+	disarm := s.injector.arm(s.f)
+	_, err = api.ScrubRun.Call(ctx, s.client, in)
+	if err == nil || s.f.errno < 0 && s.f.call != "" {
+		s.awaitRoles(func(now api.Info) bool { return !now.StartedAt.Equal(before.StartedAt) })
+	}
+	disarm()
+	wait.Poll(s, "nothing left after "+s.f.String(), func() (any, bool) {
+		left, err := api.ScrubFind.Call(ctx, s.client, in)
+		if err == nil && left.Count() > 0 {
+			_, err = api.ScrubRun.Call(ctx, s.client, in)
+		}
+		return fmt.Sprintf("%+v, %v", left, err), err == nil && left.Count() == 0
+	})
+	s.wantOnDisk(false, []byte(secret))
+	s.stopByID(id)
 }
 
 // info waits for an engine with a keeper and returns its info.

@@ -35,6 +35,8 @@ type fault struct {
 	errno int    // index into the target's errnos, modulo their number; -1 kills the role
 	seen  int    // calls so far
 	call  string // description of the call, set when the fault is injected
+
+	inPlace bool // calls of pwrite64 count too
 }
 
 // An injector answers seccomp notifications.
@@ -76,6 +78,7 @@ var targets = map[int32]target{
 	unix.SYS_GETDENTS64: {"getdents64", byFile, broken},
 	unix.SYS_READ:       {"read", byFile, broken},
 	unix.SYS_WRITE:      {"write", byFile, diskFull},
+	unix.SYS_PWRITE64:   {"pwrite64", byFile, diskFull},
 	unix.SYS_FTRUNCATE:  {"ftruncate", byFile, broken},
 	unix.SYS_FALLOCATE:  {"fallocate", byFile, diskFull},
 	unix.SYS_FSYNC:      {"fsync", byFile, diskFull},
@@ -144,7 +147,7 @@ func (i *injector) decide(c notify.Call) unix.Errno {
 	}
 	t := targets[c.Number]
 	file, counts := i.fileOf(t, c)
-	if !counts {
+	if !counts || c.Number == unix.SYS_PWRITE64 && !f.inPlace {
 		return 0
 	}
 	if f.seen++; f.seen != f.n {

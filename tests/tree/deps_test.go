@@ -65,7 +65,7 @@ var layers = map[string]layer{
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
-		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/search", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
+		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/scrub", "ui/cli/search", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
@@ -83,6 +83,10 @@ var layers = map[string]layer{
 	"ui/cli/history": {
 		[]string{"engine/api", "engine/base/sleep", "engine/base/units", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/pick"},
 		"a client of the API, like ui/cli/files; picking shows the dashboard's list",
+	},
+	"ui/cli/scrub": {
+		[]string{"engine/api", "engine/api/client/retry", "engine/base/sleep", "ui/cli/factory", "ui/cli/output"},
+		"a client of the API, like ui/cli/search",
 	},
 	"ui/cli/search": {
 		[]string{"engine/api", "engine/api/client/retry", "engine/base/units", "engine/screen/rendered", "ui/cli/factory", "ui/cli/output"},
@@ -299,7 +303,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/service/startrules", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify", "engine/api/sockets"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/record/scrub", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/service/startrules", "engine/control/supervise", "engine/control/usage", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify", "engine/api/sockets"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
@@ -372,7 +376,7 @@ var layers = map[string]layer{
 		"a request to start a program is checked before anything is done for it",
 	},
 	"engine/service": {
-		[]string{"engine/service/startrules", "engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/control/usage", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/service/startrules", "engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/outputs", "engine/record/history", "engine/record/kept", "engine/record/scrub", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/control/usage", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {
@@ -501,6 +505,7 @@ var layers = map[string]layer{
 	"engine/base/mailbox":             {nil, "a queue does not depend on its elements"},
 	"engine/base/priority":            {[]string{"engine/base/panics"}, "any search may run at a low priority"},
 	"engine/record/outputs":           {[]string{"engine/api", "engine/base/names", "engine/base/panics", "engine/base/priority", "engine/record/logs"}, "searching many logs depends neither on the programs that write them nor on the control loop"},
+	"engine/record/scrub":             {[]string{"engine/api", "engine/screen/rendered", "engine/screen/vt/scan", "persist/datadir", "persist/linelog", "persist/regular", "persist/sparse", "persist/sqlitefile", "persist/store"}, "it works on the files alone, while no engine serves"},
 	"engine/record/kept":              {[]string{"engine/api", "engine/base/panics", "engine/record/logs", "engine/record/outputs", "persist/datadir", "persist/linelog", "persist/sparse", "persist/sqlitefile", "persist/store"}, "keeping output does not depend on the control loop that trims records"},
 	"engine/record/history":           {[]string{"engine/api", "engine/base/mailbox", "engine/base/names", "engine/base/panics", "engine/base/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
 	"engine/screen/passthrough":       {nil, "the engine and its clients filter bytes by the same rules"},

@@ -28,6 +28,7 @@ import (
 	"tandem/ui/cli/processes"
 	"tandem/ui/cli/ps"
 	"tandem/ui/cli/requests"
+	"tandem/ui/cli/scrub"
 	"tandem/ui/cli/search"
 	"tandem/ui/cli/service"
 	"tandem/ui/cli/sessions"
@@ -182,7 +183,7 @@ func commands() []func(*factory.Factory) *cobra.Command {
 	return []func(*factory.Factory) *cobra.Command{
 		sessions.NewNew, sessions.NewAttach, sessions.NewSend, sessions.NewScreen, sessions.NewKill, sessions.NewRename, sessions.NewRestore, processes.NewRemove,
 		processes.NewStart, ps.NewPs, processes.NewStop, processes.NewRestart, processes.NewSignal, logs.NewLogs,
-		up.NewUp, up.NewDown, processes.NewWait, processes.NewExec, processes.NewEnv, history.NewHistory, search.NewSearch,
+		up.NewUp, up.NewDown, processes.NewWait, processes.NewExec, processes.NewEnv, history.NewHistory, search.NewSearch, scrub.NewScrub,
 		files.NewFiles, cast.NewRec, cast.NewPlay, manual.NewCompletion, manual.NewMan, history.NewInit,
 		requests.NewRequests, requests.NewAllow, requests.NewDeny, requests.NewAudit, codingagents.NewAgent, codingagents.NewAgents,
 		ls.NewLs, codingagents.NewWorktree, engine.NewInfo, engine.NewDoctor, engine.NewShutdown, service.NewService, newShell, settings.NewConfig,

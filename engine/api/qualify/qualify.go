@@ -47,6 +47,10 @@ func Output(machine string, out any) {
 		for i := range out.Hits {
 			out.Hits[i].ID = api.OnMachine(machine, out.Hits[i].ID)
 		}
+	case *api.ScrubOutput:
+		for i, p := range out.Places {
+			out.Places[i].ID = api.OnMachine(machine, p.ID)
+		}
 	default:
 		outputOfFiles(machine, out)
 	}
