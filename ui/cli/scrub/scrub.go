@@ -62,7 +62,7 @@ func NewScrub(f *factory.Factory) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&opts.last, "last", false, "the last command of a session")
-	fs.StringVar(&opts.match, "match", "", "text that matches this regular `expression`; - reads it from standard input")
+	fs.StringVar(&opts.match, "match", "", "a regular expression, `RE`; - reads it from standard input")
 	fs.BoolVarP(&opts.fixed, "fixed", "F", false, "the expression is plain text")
 	fs.BoolVar(&opts.in.All, "all", false, "in all sessions and processes")
 	fs.BoolVarP(&opts.yes, "yes", "y", false, "do not ask")
