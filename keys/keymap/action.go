@@ -112,6 +112,7 @@ const (
 	ScrollCopy          Action = "scroll.copy"
 	ScrollCopyLine      Action = "scroll.copyline"
 	ScrollSave          Action = "scroll.save"
+	ScrollScrub         Action = "scroll.scrub"
 
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"

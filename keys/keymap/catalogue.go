@@ -173,6 +173,7 @@ func Catalogue() []Definition {
 			{Action: ScrollOpen, Keys: keyList("enter"), Emacs: keyList("enter"), Help: "copy the selection, or open the path or URL here"},
 			{Action: ScrollCopyLine, Keys: keyList("Y"), Emacs: keyList("ctrl+k"), Help: "copy the line"},
 			{Action: ScrollSave, Keys: keyList("S"), Emacs: keyList("S"), Help: "save the whole scrollback to a file"},
+			{Action: ScrollScrub, Keys: keyList("X"), Emacs: keyList("X"), Help: "overwrite the selected text wherever it is kept; asks first"},
 		}),
 		define(ScopeRecall, "", []Definition{
 			{Action: HistoryPick, Keys: keyList("enter", "tab"), Label: "insert at the prompt", Rank: 1, Help: "insert the command at the prompt, or go to the list"},

@@ -17,7 +17,7 @@ const maxCopyBytes = 16 << 20
 // A Read fetches text to copy. cut reports whether the text was longer than the limit.
 type Read func(context.Context, panes.Engine) (text string, cut bool, err error)
 
-// A Copier copies text of a session.
+// A Copier copies text of a session, and overwrites it wherever it is kept.
 type Copier struct {
 	env    Env
 	id     func() string // of the session
@@ -31,6 +31,7 @@ func (c *Copier) actions() panes.Actions {
 		keymap.ScrollOpen:     c.copyOrOpen,
 		keymap.ScrollCopy:     c.copySelection,
 		keymap.ScrollCopyLine: c.copyLine,
+		keymap.ScrollScrub:    c.askScrub,
 	}
 }
 
@@ -75,15 +76,18 @@ func (c *Copier) Copy(in api.SessionTextInput) tea.Cmd {
 	if text, held := c.scroll.screen.HeldText(in); held {
 		return c.env.Copy(text, "")
 	}
-	return c.env.CopyRead(func(ctx context.Context, e panes.Engine) (string, bool, error) {
-		var text strings.Builder
-		for {
-			out, err := api.SessionText.Call(ctx, e, in)
-			text.WriteString(out.Text)
-			if err != nil || out.Next == nil || text.Len() >= maxCopyBytes {
-				return text.String(), out.Next != nil, err
-			}
-			in.From = *out.Next
+	return c.env.CopyRead(func(ctx context.Context, e panes.Engine) (string, bool, error) { return readRange(ctx, e, in) })
+}
+
+// readRange returns a range of a session's text; cut reports whether it has more than maxCopyBytes.
+func readRange(ctx context.Context, e panes.Engine, in api.SessionTextInput) (text string, cut bool, err error) {
+	var b strings.Builder
+	for {
+		out, err := api.SessionText.Call(ctx, e, in)
+		b.WriteString(out.Text)
+		if err != nil || out.Next == nil || b.Len() >= maxCopyBytes {
+			return b.String(), out.Next != nil, err
 		}
-	})
+		in.From = *out.Next
+	}
 }
