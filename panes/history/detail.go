@@ -78,6 +78,9 @@ func (d *Detail) Hide() {
 	*d = Detail{Focused: d.Focused, Home: d.Home, IsRunning: d.IsRunning}
 }
 
+// Reload loads the details again. The old ones stay until the new ones arrive.
+func (d *Detail) Reload() { d.requested = false }
+
 // NextRow returns the row whose details must be loaded; ok is false if there is none. It returns a
 // row only once.
 func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {

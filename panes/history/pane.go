@@ -122,6 +122,9 @@ func (p *Pane) HandleNews(before *panes.News) {
 	if now.History == before.History && now.Snapshots == before.Snapshots {
 		return
 	}
+	if now.Snapshots != before.Snapshots { // another engine may have overwritten text
+		p.viewer.detail.Reload()
+	}
 	p.finder.list.Refresh()
 	if u := p.openRecall(); u != nil {
 		u.finder.list.Refresh()

@@ -55,6 +55,7 @@ func (o *output) fetch() tea.Cmd {
 		log.SetState(p.State, nil)
 	}
 	log.SetSize(o.w, o.h)
+	log.SetEngine(o.env.News().Snapshots)
 	r, ok := log.NextRequest()
 	if !ok {
 		return nil

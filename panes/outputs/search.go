@@ -61,6 +61,7 @@ type Search struct {
 	w, h    int    // inside the frame, as drawn last
 	parts   layout // for this size
 	click   list.Click
+	engine  int // the number of connections when the search began
 }
 
 // New returns a search without a pattern.
@@ -80,6 +81,7 @@ func (s *Search) Show() tea.Cmd {
 
 // restart searches for the pattern as it is now. The lines found before stay until there is an answer.
 func (s *Search) restart() {
+	s.engine = s.o.Env.News().Snapshots
 	q, err := parseQuery(s.field.Text(), s.regexp, s.exact, s.o.Env.News(), time.Now())
 	switch s.invalid, s.again = err, false; {
 	case err != nil:
@@ -94,6 +96,10 @@ func (s *Search) restart() {
 
 // Fetch makes the next calls. The dashboard calls it after every message while the dialog is open.
 func (s *Search) Fetch() tea.Cmd {
+	if s.engine != s.o.Env.News().Snapshots { // another engine may have overwritten text
+		s.restart()
+		s.again = true
+	}
 	cmd := s.finder.fetch(func(hits []api.OutputHit) (more bool) {
 		if s.lines.re != s.finder.query.re { // the first answer
 			s.lines.reset(s.finder.query.re, s.again)

@@ -135,6 +135,7 @@ func (l *logs) fetch(w, h int) (cmd tea.Cmd) {
 
 func (l *logs) fetchLog(log *logview.Log, w, h int) tea.Cmd {
 	log.SetSize(w, h)
+	log.SetEngine(l.env.News().Snapshots)
 	request, ok := log.NextRequest()
 	if !ok {
 		return nil

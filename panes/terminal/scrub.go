@@ -27,7 +27,7 @@ func (c *Copier) askScrub() tea.Cmd {
 	id := c.id()
 	in.ID = id
 	held, isHeld := c.scroll.screen.HeldText(in)
-	return panes.Call(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (found scrubFound, err error) {
+	return panes.AwaitAnswer(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (found scrubFound, err error) {
 		selected, cut := held, false
 		if !isHeld {
 			if selected, cut, err = readRange(ctx, e, in); err != nil {
@@ -80,7 +80,8 @@ func (c *Copier) scrubQuestion(found scrubFound) *dialog.Question {
 		}
 		q.Lines = append(q.Lines, line)
 	}
-	q.Lines = append(q.Lines, "", "The engine restarts for it; sessions run on. Private sessions lose their scrollback.")
+	q.Lines = append(q.Lines, "", "The engine restarts for it; sessions run on. Private sessions lose their scrollback.",
+		"Your shell's history, your terminal, the clipboard and recordings may have copies.")
 	q.Then = func() tea.Cmd {
 		c.scroll.Stop()
 		return panes.Call(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (api.ScrubOutput, error) {
@@ -89,7 +90,7 @@ func (c *Copier) scrubQuestion(found scrubFound) *dialog.Question {
 			if err != nil {
 				return c.env.Say(panes.ErrorText(err), true)
 			}
-			return c.env.Say("overwritten in "+text.Count(out.Count(), "place")+"; your shell's history and your terminal may have copies", false)
+			return c.env.Say("overwritten in "+text.Count(out.Count(), "place"), false)
 		})
 	}
 	return q

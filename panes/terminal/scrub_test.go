@@ -17,13 +17,15 @@ import (
 )
 
 // runCall runs a command that calls the engine, and what follows its answer.
-func runCall(cmd tea.Cmd) {
+func runCall(e *fakeEnv, cmd tea.Cmd) {
 	for cmd != nil {
 		result, ok := cmd().(panes.Result)
 		if !ok {
 			return
 		}
-		cmd = result()
+		if cmd = result(); cmd == nil {
+			cmd = e.RunPending()
+		}
 	}
 }
 
@@ -40,17 +42,17 @@ func TestSelectedTextIsOverwrittenAfterAQuestion(t *testing.T) {
 	}
 	e.API = engine
 	panestest.Press(t, p.Actions(), keymap.ScrollMode)
-	runCall(panestest.Press(t, p.Actions(), keymap.ScrollScrub))
+	runCall(e, panestest.Press(t, p.Actions(), keymap.ScrollScrub))
 	if !strings.Contains(e.Said, "nothing is selected") {
 		t.Errorf("without a selection it says %q", e.Said)
 	}
 	p.Scroll.SelectBetween(1, 3)
-	runCall(panestest.Press(t, p.Actions(), keymap.ScrollScrub))
+	runCall(e, panestest.Press(t, p.Actions(), keymap.ScrollScrub))
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !strings.Contains(q.Title, "3 places") || !slices.Contains(q.Lines, "   2  output of build") {
 		t.Fatalf("asked %+v", e.Shown)
 	}
-	runCall(q.Then())
+	runCall(e, q.Then())
 	if want := []string{"scrub.find[1] [hunter22 more text]", "scrub.run[1] [hunter22 more text]"}; !slices.Equal(calls, want) || !strings.Contains(e.Said, "3 places") {
 		t.Errorf("called %q, want %q; said %q", calls, want, e.Said)
 	}
@@ -66,7 +68,7 @@ func TestTextInNoFileIsNotOverwritten(t *testing.T) {
 	e.API = engine
 	panestest.Press(t, p.Actions(), keymap.ScrollMode)
 	p.Scroll.SelectBetween(0, 0)
-	runCall(panestest.Press(t, p.Actions(), keymap.ScrollScrub))
+	runCall(e, panestest.Press(t, p.Actions(), keymap.ScrollScrub))
 	if e.Shown != nil || !strings.Contains(e.Said, "no file has this text") {
 		t.Errorf("asked %+v, said %q", e.Shown, e.Said)
 	}

@@ -60,6 +60,7 @@ type reader struct {
 	atEnd   bool     // the lines held reach the end
 	idle    bool     // all processes have exited and everything is read
 	err     error
+	engine  int // the engine that is asked
 }
 
 // NextRequest returns the request to make now. It replaces an earlier request that is still
@@ -103,6 +104,22 @@ func (r *reader) nextKind(before, after bool) (requestKind, bool) {
 		return askBefore, true
 	}
 	return askMore, after && !r.idle
+}
+
+// SetEngine tells which engine is asked from now on: the number of connections so far. Another engine
+// may have overwritten text, so the visible lines are read again.
+func (l *Log) SetEngine(number int) {
+	if number == l.reader.engine {
+		return
+	}
+	l.reader.engine = number
+	switch {
+	case !l.reader.known:
+	case l.view.follow:
+		l.reader.jump = &Request{kind: askEnd}
+	default:
+		l.reader.jump = &Request{kind: askAround, spans: l.window.spansTo(l.view.top.offset)}
+	}
 }
 
 // resume starts reading at the end of the logs again, because a process may write more.

@@ -195,6 +195,24 @@ func TestHugeLogIsReachableWithABoundedWindow(t *testing.T) {
 	}
 }
 
+func TestVisibleLinesAreReadAgainFromAnotherEngine(t *testing.T) {
+	for _, follow := range []bool{true, false} {
+		f, l := &fakeLog{text: numberedLines(1000)}, New("1", "", api.KindProcess)
+		l.SetEngine(1)
+		f.drawLog(t, l, 20, 2)
+		want := []string{"xine 998", "xine 999"}
+		if !follow {
+			l.Scroll(-500)
+			want = []string{"xine 498", "xine 499"}
+			f.drawLog(t, l, 20, 2)
+		}
+		f.text = strings.ReplaceAll(f.text, "line", "xine")
+		f.drawLog(t, l, 20, 2)
+		l.SetEngine(2)
+		panestest.CompareRows(t, f.drawLog(t, l, 20, 2), want)
+	}
+}
+
 func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
 	f, l := &fakeLog{text: numberedLines(10)}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 60, 2)
