@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"tandem/engine/screen/rendered"
@@ -29,7 +30,7 @@ func (p *pattern) inLog(ctx context.Context, log linelog.Reader, from, to int64)
 		}
 		next := at + int64(len(buf))
 		n := int(min(max(to-next, 0), readSize))
-		buf = append(buf, make([]byte, n)...)
+		buf = slices.Grow(buf, n)[:len(buf)+n]
 		n, err = log.ReadAt(buf[len(buf)-n:], next)
 		buf = buf[:int(next-at)+n]
 		if errors.Is(err, sparse.ErrDropped) {
@@ -59,11 +60,16 @@ func (p *pattern) inLog(ctx context.Context, log linelog.Reader, from, to int64)
 
 // addLines appends the spans to overwrite in whole lines at an offset.
 func (p *pattern) addLines(found []span, first, lines []byte, at int64) ([]span, []byte) {
-	if !p.mayMatch(lines) {
+	every := p.mayMatch(lines)
+	if !every && rendered.IsPlain(lines) {
 		return found, first
 	}
 	for line := range bytes.Lines(lines) {
 		line := bytes.TrimSuffix(line, []byte{'\n'})
+		if !every && rendered.OnlyColours(line) {
+			at += int64(len(line)) + 1
+			continue
+		}
 		for _, s := range p.inLine(line) {
 			if found = append(found, span{s[0] + at, s[1] + at}); first == nil {
 				first = p.sample(line)

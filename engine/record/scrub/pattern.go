@@ -8,17 +8,19 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/record/search"
 	"tandem/engine/screen/rendered"
 )
 
 // A span is a range of bytes, from [0] up to but excluding [1].
 type span = [2]int64
 
-// A pattern describes the text to overwrite.
+// A pattern describes the text to overwrite. It is not safe for concurrent use.
 type pattern struct {
-	re    *regexp.Regexp // of text in one line
-	lines *regexp.Regexp // matches no text of several lines in which re matches no line; nil if unknown
-	all   bool           // all text, whatever re is
+	re    *regexp.Regexp  // of text in one line
+	lines *search.Pattern // finds the lines with a match of re, but faster
+	all   bool            // all text, whatever re is
+	shown []byte          // reused by mayMatch
 }
 
 // compile returns the pattern of an expression (RE2), or of plain texts.
@@ -39,16 +41,38 @@ func compile(expression string, texts []string) (*pattern, error) {
 		return nil, api.Errorf(api.CodeInvalid, "overwrite %q: it matches empty text", expression).
 			WithHint("give an expression that matches at least one character")
 	}
-	p := &pattern{re: re}
-	if !strings.Contains(expression, `\A`) && !strings.Contains(expression, `\z`) {
-		p.lines, _ = regexp.Compile("(?m)" + expression)
+	lines, err := search.Compile(expression, false)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "read pattern: %v", err)
 	}
-	return p, nil
+	return &pattern{re: re, lines: lines}, nil
 }
 
-// mayMatch reports whether lines of output may contain a match.
+// maxShown is about how much text is made of coloured output at once, in bytes.
+const maxShown = 1 << 20
+
+// mayMatch reports whether lines may match as they are, or as they are shown. Lines redrawn in
+// part may match nevertheless.
 func (p *pattern) mayMatch(lines []byte) bool {
-	return p.all || p.lines == nil || p.lines.Match(lines) || !rendered.IsPlain(lines)
+	if p.all || p.matchesAny(lines) {
+		return true
+	}
+	if rendered.IsPlain(lines) {
+		return false
+	}
+	for len(lines) > 0 {
+		text, n := rendered.AppendLines(p.shown[:0], lines, maxShown)
+		if p.shown = text; p.matchesAny(text) {
+			return true
+		}
+		lines = lines[n:]
+	}
+	return false
+}
+
+func (p *pattern) matchesAny(lines []byte) (found bool) {
+	p.lines.Each(lines, func(int, int) bool { found = true; return false })
+	return found
 }
 
 // inText returns the matches in a text.

@@ -39,7 +39,7 @@ func tables() []table {
 }
 
 // inTable finds the spans to overwrite in a table.
-func (s *search) inTable(ctx context.Context, t table) error {
+func (s *finder) inTable(ctx context.Context, t table) error {
 	db, err := openExisting(filepath.Join(s.dir, t.database))
 	if db == nil {
 		return err
@@ -71,7 +71,7 @@ func (s *search) inTable(ctx context.Context, t table) error {
 }
 
 // addRow adds the matches in a value of a row.
-func (s *search) addRow(r row, process string, value []byte, isOutput bool) {
+func (s *finder) addRow(r row, process string, value []byte, isOutput bool) {
 	var first []byte
 	switch {
 	case s.Last != nil && r.Table == "history" && r.Key == s.Last.Row && r.Column == "command":

@@ -64,8 +64,8 @@ type Places struct {
 	Sample string // a line in which the text is overwritten already
 }
 
-// A search collects the places of a query.
-type search struct {
+// A finder collects the places of a query.
+type finder struct {
 	Query
 	dir     string
 	pattern *pattern // nil if there is only a command
@@ -95,7 +95,7 @@ func (q Query) Check() error {
 // Find finds the places of a query in the data directory dir. Logs are searched only from where
 // earlier has ended, if it is not nil, and its places in them are repeated.
 func Find(ctx context.Context, dir string, q Query, earlier *Result) (*Result, error) {
-	s := &search{Query: q, dir: dir, scanned: map[string]int64{}}
+	s := &finder{Query: q, dir: dir, scanned: map[string]int64{}}
 	var err error
 	if q.Expression != "" || len(q.Texts) > 0 {
 		if s.pattern, err = compile(q.Expression, q.Texts); err != nil {
@@ -139,7 +139,7 @@ func Find(ctx context.Context, dir string, q Query, earlier *Result) (*Result, e
 
 // skips reports whether a directory has no text of the user or of programs, or rules and keys that
 // must stay, or belongs to a process outside the search.
-func (s *search) skips(rel string) bool {
+func (s *finder) skips(rel string) bool {
 	parts := strings.Split(rel, string(filepath.Separator))
 	switch parts[0] {
 	case datadir.Fleet, datadir.Hub, datadir.Page, datadir.Shell:
@@ -151,12 +151,12 @@ func (s *search) skips(rel string) bool {
 }
 
 // covers reports whether the files of a session or process are searched.
-func (s *search) covers(id string) bool {
+func (s *finder) covers(id string) bool {
 	return s.IDs == nil || slices.Contains(s.IDs, id)
 }
 
 // inFile finds the places in a file.
-func (s *search) inFile(ctx context.Context, rel string) (err error) {
+func (s *finder) inFile(ctx context.Context, rel string) (err error) {
 	name := filepath.Base(rel)
 	folder := filepath.Base(filepath.Dir(rel))
 	switch {
@@ -186,7 +186,7 @@ func isFixed(name string) bool {
 	return strings.HasSuffix(name, ".lock") || strings.Contains(name, ".db") && !strings.Contains(name, ".bad")
 }
 
-func (s *search) inLog(ctx context.Context, rel, id string) error {
+func (s *finder) inLog(ctx context.Context, rel, id string) error {
 	log, err := linelog.Open(filepath.Join(s.dir, rel), linelog.Options{})
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func promptEnd(log linelog.Reader, output int64) int64 {
 	return from + int64(bytes.LastIndexByte(before[:n], '\n')) + 1
 }
 
-func (s *search) inCheckpoint(rel, id string) error {
+func (s *finder) inCheckpoint(rel, id string) error {
 	content, err := regular.ReadFile(filepath.Join(s.dir, rel))
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (s *search) inCheckpoint(rel, id string) error {
 	return s.addFile(file{Path: rel, Spans: p.inLine(c.Repaint), Checkpoint: true}, InScreen, id, nil)
 }
 
-func (s *search) inOther(ctx context.Context, rel, folder string) error {
+func (s *finder) inOther(ctx context.Context, rel, folder string) error {
 	content, err := regular.ReadFile(filepath.Join(s.dir, rel))
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ func (s *search) inOther(ctx context.Context, rel, folder string) error {
 }
 
 // addText adds the places in a file of text.
-func (s *search) addText(rel string, content []byte, where Kind, id string) error {
+func (s *finder) addText(rel string, content []byte, where Kind, id string) error {
 	if s.pattern == nil {
 		return nil
 	}
@@ -287,7 +287,7 @@ func (s *search) addText(rel string, content []byte, where Kind, id string) erro
 }
 
 // addFile adds the places in a file, if there are any.
-func (s *search) addFile(f file, where Kind, id string, sample []byte) error {
+func (s *finder) addFile(f file, where Kind, id string, sample []byte) error {
 	if len(f.Spans) == 0 && len(f.Base64) == 0 {
 		return nil
 	}
@@ -302,7 +302,7 @@ func (s *search) addFile(f file, where Kind, id string, sample []byte) error {
 }
 
 // note counts places.
-func (s *search) note(where Kind, id string, n int, sample []byte) {
+func (s *finder) note(where Kind, id string, n int, sample []byte) {
 	s.spans += n
 	for i := range s.places {
 		if p := &s.places[i]; p.Where == where && p.ID == id {

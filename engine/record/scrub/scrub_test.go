@@ -25,7 +25,7 @@ const (
 	other   = "ba9876543210"
 )
 
-func writeFile(t *testing.T, path string, text []byte) {
+func writeFile(t testing.TB, path string, text []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

@@ -115,15 +115,16 @@ func controlLen(output []byte) int {
 // SGR sequences.
 func RenderStyled(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r")
-	if IsPlain(line) || onlyColours(line) {
+	if OnlyColours(line) {
 		return line
 	}
 	return drawLine(line, [][]byte{nil}).appendStyled(nil)
 }
 
-// onlyColours reports whether a line can be shown unchanged, because SGR is its only kind of
-// sequence.
-func onlyColours(line []byte) bool {
+// OnlyColours reports whether a terminal shows a line unchanged except for colours and attributes:
+// SGR is its only kind of sequence.
+func OnlyColours(line []byte) bool {
+	line = bytes.TrimRight(line, "\r")
 	for {
 		i := bytes.IndexAny(line, notPlain)
 		if i < 0 {
