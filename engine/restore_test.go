@@ -89,8 +89,41 @@ func TestDismissedSessionIsNotOfferedAgain(t *testing.T) {
 	if now := m.get(p.ID); now.State != api.StateExited || now.Interrupted != nil {
 		t.Errorf("became %+v", now)
 	}
-	if out := call(m.machine, api.SessionRestore, api.SessionRestoreInput{IDs: []string{p.ID}}); len(out.Failed) != 1 || out.Failed[0].Name != p.Name {
+	if out := call(m.machine, api.SessionRestore, api.SessionRestoreInput{All: true}); len(out.Restored) != 0 {
 		t.Errorf("restored %+v", out)
+	}
+}
+
+// "Undo a kill": a session can be restored however it ended, but only by its id.
+func TestKilledSessionIsRestoredWithItsCommand(t *testing.T) {
+	t.Parallel()
+	m := startInMemory(t)
+	busy, idle, program := m.startShell(), m.startShell(), m.start("cat")
+	m.write(busy.ID, "sleep 1000\r")
+	m.child(busy).run("sleep 1000", "runs\n")
+	for _, p := range []api.Process{busy, idle, program} {
+		call(m.machine, api.SessionKill, api.IDInput{ID: p.ID})
+	}
+	if out := call(m.machine, api.SessionRestore, api.SessionRestoreInput{All: true}); len(out.Restored)+len(out.Failed) != 0 {
+		t.Fatalf("sessions that were killed count as interrupted: %+v", out)
+	}
+	out := call(m.machine, api.SessionRestore, api.SessionRestoreInput{IDs: []string{busy.ID, idle.ID, program.ID}, RestoreID: "0123456789ab"})
+	if len(out.Restored) != 3 || len(out.Failed) != 0 {
+		t.Fatalf("restored %+v", out)
+	}
+	data, err := store.Open(m.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"sleep 1000", "", "cat"} {
+		r, err := data.LoadRecord(out.Restored[i].Process.ID)
+		if err != nil || r.Typed != want || r.Interrupted != nil {
+			t.Errorf("session %d: %q is to be typed, want %q; %+v, %v", i, r.Typed, want, r.Interrupted, err)
+		}
+	}
+	running := call(m.machine, api.SessionRestore, api.SessionRestoreInput{IDs: []string{busy.ID}})
+	if len(running.Failed) != 1 || !strings.Contains(running.Failed[0].Error, "it runs") {
+		t.Errorf("restored while it runs: %+v", running)
 	}
 }
 

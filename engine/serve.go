@@ -54,7 +54,7 @@ func (e *engine) newMux() *server.Mux {
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.Link.Await(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, Upgrade: e.requestUpgrade, StopRemains: h.StopRemains, Others: &e.machines,
 		},
-		&service.Sessions{Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Usage: e.usage, Pipes: pipes, Agents: h.Agents, Trees: trees},
+		&service.Sessions{Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Usage: e.usage, Pipes: pipes, Agents: h.Agents, Trees: trees, DescribeEnd: h.DescribeEnd},
 		&service.Processes{
 			Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Log: e.log,
 			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck, Others: &e.machines, Kept: h.Kept,

@@ -289,7 +289,7 @@ func TestScrollModeOfExitedSessionHasOwnKeysAndLeavingTwiceClosesNothing(t *test
 	d.waitText("y copy")
 	d.waitNoText("x close")
 	d.pressKeys("Y", "q")
-	d.waitText("enter new shell   x close")
+	d.waitText("enter restore   x close")
 	d.waitText("exited with status 2")
 	d.pressKeys("x")
 	d.waitText("No session is running")

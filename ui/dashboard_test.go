@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes/panestest"
 	"tandem/tests/needs"
 	"tandem/tests/wait"
 	"tandem/ui/screen"
@@ -136,16 +137,20 @@ func TestFailedSessionStaysUntilHidden(t *testing.T) {
 	first.exitWith(api.StateExited, &seven)
 	d.waitText("exited with status 7")
 	d.waitText("exit 7")
+	var restored []string
+	panestest.On(e.Engine, api.SessionRestore, func(_ context.Context, in api.SessionRestoreInput) (out api.SessionRestoreOutput, err error) {
+		restored = append(restored, in.IDs...)
+		return out, errors.New("not now")
+	})
 	d.pressKeys("'z", "enter")
-	d.waitStarted(2)
-	d.waitText("$ ")
-	d.waitNoText("status 7")
-	d.nthSession(1).exitWith(api.StateExited, &seven)
-	d.waitText("exited with status 7")
+	d.waitText("not now")
+	if !slices.Equal(restored, []string{first.process.ID}) {
+		t.Errorf("restored %q", restored)
+	}
 	d.pressKeys("'x")
 	d.waitText("No session is running")
 	d.pressKeys("enter")
-	d.waitStarted(3)
+	d.waitStarted(2)
 }
 
 func TestEmptyPageKeepsTheErrorOfTheLastStart(t *testing.T) {
@@ -194,11 +199,11 @@ func TestHiddenSessionsStayHiddenInNextDashboard(t *testing.T) {
 	d.waitText("one$ ")
 	seven := 7
 	first.exitWith(api.StateExited, &seven)
-	d.waitText("enter new shell")
+	d.waitText("enter restore")
 	d.pressKeys("'x")
 	d.waitText("two$ ")
 	second.exitWith(api.StateExited, &seven)
-	d.waitText("enter new shell")
+	d.waitText("enter restore")
 	d.pressKeys("'x")
 	d.waitText("three$ ")
 	d.waitSaved()

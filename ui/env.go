@@ -80,6 +80,8 @@ func (e env) ShowSession(id string) tea.Cmd {
 	})
 }
 
+func (e env) RestoreSession(id string) tea.Cmd { return e.m.sessions.List.Restorer.RestoreAndShow(id) }
+
 func (e env) Bell() {
 	if e.m.terminal != nil {
 		e.m.terminal.Bell()

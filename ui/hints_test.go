@@ -86,9 +86,9 @@ func TestNotesAndDialogsNameBoundKeys(t *testing.T) {
 			s.exitWith(api.StateExited, &failed)
 		}
 	}
-	d.waitText("f2 new shell")
+	d.waitText("f2 restore")
 	d.waitText("f3 close")
-	d.waitNoText("enter new shell")
+	d.waitNoText("enter restore")
 	d.pressKeys("'x", "enter")
 	if p := d.m.sessions.FocusedPane(); p == nil || p.ID != id {
 		t.Error("a key that is no longer bound closes the pane")

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// These are the operations on interrupted sessions. A reboot or crash has ended such a session.
+// These are the operations on ended sessions. A reboot or crash has ended an interrupted one.
 var (
 	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
-		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
+		"Starts a shell in each ended session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
 		Row[SessionRestoreInput]{Access: UserOnly, Repeat: RepeatMarked, IDs: (*SessionRestoreInput).ids, Adapt: (*SessionRestoreInput).adapt})
 	SessionDismiss = NewOperation[SessionDismissInput, Empty]("session.dismiss",
 		"Stops offering to restore interrupted sessions; they stay listed as exited.", Write,
@@ -30,7 +30,7 @@ type Interruption struct {
 
 // SessionRestoreInput is the input of session.restore.
 type SessionRestoreInput struct {
-	IDs     []string          `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of interrupted sessions"`
+	IDs     []string          `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of ended sessions, however they ended"`
 	All     bool              `json:"all,omitempty" jsonschema:"restore all interrupted sessions"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own; ignored for sessions started by agents, which keep their own" audit:"-"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: each session's former one" audit:"-"`

@@ -68,13 +68,17 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	}
 	as := supervise.Restoration{Command: e.Rec.Command, ID: in.RestoreID}
 	as.CWD = e.View.CWD
+	if e.View.Interrupted == nil && e.View.State.Ended() && supervise.IsRestorable(e.Rec) {
+		end := s.DescribeEnd(e.Rec)
+		as.End, as.CWD = &end, cmp.Or(end.Folder, as.CWD)
+	}
 	if !supervise.IsFromAgent(e.Rec) { // an agent must not get the caller's variables
 		as.Environ, as.Umask = in.Environ, cmp.Or(in.Umask, as.Umask)
 	}
 	if as.Argv = s.Starter.Shell(as.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv).IsShell() {
 		as.Argv = e.Rec.Argv
 	}
-	if last := e.View.CWD; existingFolder(last) != last {
+	if last := as.CWD; existingFolder(last) != last {
 		as.CWD, out.Note = existingFolder(last), "is gone"
 		if moved, ok := s.Trees.FindMoved(ctx, last); ok {
 			as.CWD, out.Note = existingFolder(moved), "has moved"

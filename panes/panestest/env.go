@@ -36,6 +36,7 @@ type Env struct {
 	SaidBad    bool
 	Copied     string
 	Opened     string         // last session shown
+	Restored   string         // last session restored
 	Inserted   string         // last text inserted
 	StartedOn  string         // last machine on which a session was started
 	Visited    []string       // last command started for a visit
@@ -82,6 +83,7 @@ func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad 
 func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
+func (e *Env) RestoreSession(id string) tea.Cmd             { e.Restored = id; return nil }
 func (e *Env) Session() (id, folder string)                 { return e.SessionID, e.SessionFolder }
 func (e *Env) Insert(text string) tea.Cmd                   { e.Inserted = text; return nil }
 func (e *Env) StartSession([]string, string) tea.Cmd        { return nil }

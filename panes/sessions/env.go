@@ -54,6 +54,7 @@ type Window interface {
 type terminalEnv struct {
 	Env
 	launcher  *Launcher
+	restore   func(ids ...string) tea.Cmd
 	closePane func() tea.Cmd
 }
 
@@ -64,10 +65,8 @@ func (e terminalEnv) StartNear(near *terminal.Pane, command []string, folder str
 	}
 	return e.launcher.startInTab(start, near, folder)
 }
-func (e terminalEnv) StartInPlace(ended *terminal.Pane) tea.Cmd {
-	return e.launcher.startInPlace(ended)
-}
-func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd { return e.closePane() }
+func (e terminalEnv) Restore(ended *terminal.Pane) tea.Cmd { return e.restore(ended.ID) }
+func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd     { return e.closePane() }
 
 // A listEnv gives the list of sessions what it needs from the dashboard and the view.
 type listEnv struct {

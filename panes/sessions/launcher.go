@@ -144,18 +144,6 @@ func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
 	return s.startIn(start, near, "")
 }
 
-// startInPlace starts a shell in a pane whose program has exited.
-func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
-	if _, leaf := s.tabs.FindSession(ended.ID); leaf == nil {
-		return nil
-	}
-	start := s.newStart(machineOf(ended))
-	s.tabs.change(api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: start.ID}}, At: ended.ID})
-	s.hide(ended.ID)
-	s.focus.change(start.ID)
-	return s.startIn(start, ended, "")
-}
-
 // startIn starts a session whose pane is already in the layout. If folder is "", it starts in the
 // folder of near's session; near may be nil.
 func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {

@@ -46,7 +46,7 @@ func New(e Env) *View {
 	v.List.Show()
 	var search terminal.Search
 	v.Panes = Panes{env: e, all: map[string]*terminal.Pane{}, cancels: map[string]context.CancelFunc{}, create: func(id string) *terminal.Pane {
-		return terminal.New(terminalEnv{e, &v.Launcher, v.closePane}, &search, id)
+		return terminal.New(terminalEnv{e, &v.Launcher, func(ids ...string) tea.Cmd { return v.List.Restorer.Restore(ids...) }, v.closePane}, &search, id)
 	}}
 	v.Tabs = SharedTabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, isCancelled: v.Launcher.starter.isCancelled}
 	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}

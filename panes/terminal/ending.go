@@ -47,7 +47,7 @@ func (e *ending) hints() []keymap.Hint {
 		}
 	}
 	return []keymap.Hint{
-		b.Hint(keymap.Open, "new shell", keymap.ScopeList),
+		b.Hint(keymap.Open, "restore", keymap.ScopeList),
 		b.Hint(keymap.SessionKill, "close", keymap.ScopeSessions, keymap.ScopePrefix),
 	}
 }

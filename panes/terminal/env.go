@@ -17,6 +17,6 @@ type Env interface {
 	// StartNear starts a command in a new session, or a shell if the command is empty. If folder is
 	// "", it starts in the working directory of near's session.
 	StartNear(near *Pane, command []string, folder string) tea.Cmd
-	StartInPlace(*Pane) tea.Cmd // starts a shell in the pane of an exited program
-	ClosePane(*Pane) tea.Cmd    // removes such a pane from the screen
+	Restore(*Pane) tea.Cmd   // starts a shell in the pane of an exited program, below its screen
+	ClosePane(*Pane) tea.Cmd // removes such a pane from the screen
 }

@@ -163,7 +163,7 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	switch {
 	case k.Phase == keys.Release:
 	case p.env.Bindings().Is(k, keymap.ScopeList, keymap.Open):
-		return p.env.StartInPlace(p)
+		return p.env.Restore(p)
 	case p.env.Bindings().Is(k, keymap.ScopeSessions, keymap.SessionKill):
 		return p.env.ClosePane(p)
 	}

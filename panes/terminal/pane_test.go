@@ -19,15 +19,15 @@ import (
 // A fakeEnv is a dashboard recording its calls.
 type fakeEnv struct {
 	panestest.Env
-	inPlace *Pane
-	started []string
+	restored *Pane
+	started  []string
 }
 
 func (e *fakeEnv) CopyRead(Read) tea.Cmd   { return nil }
 func (e *fakeEnv) ClosePane(*Pane) tea.Cmd { return nil }
 
-func (e *fakeEnv) SayOnce(text string) tea.Cmd  { e.Said = text; return nil }
-func (e *fakeEnv) StartInPlace(p *Pane) tea.Cmd { e.inPlace = p; return nil }
+func (e *fakeEnv) SayOnce(text string) tea.Cmd { e.Said = text; return nil }
+func (e *fakeEnv) Restore(p *Pane) tea.Cmd     { e.restored = p; return nil }
 func (e *fakeEnv) StartNear(_ *Pane, command []string, _ string) tea.Cmd {
 	e.started = command
 	return nil
@@ -169,20 +169,20 @@ func TestLineOfTheLiveScreenIsCopied(t *testing.T) {
 	}
 }
 
-func TestEnterStartsAShellAfterAProgramExits(t *testing.T) {
+func TestEnterRestoresAnExitedSession(t *testing.T) {
 	p, e, _ := newTestPane("one")
 	code := 1
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited, ExitCode: &code}})
 	p.Sync()
 	p.HandleKey(textKey("a"))
-	if e.inPlace != nil || e.Said != "" {
+	if e.restored != nil || e.Said != "" {
 		t.Fatalf("any key does: %q", e.Said)
 	}
 	p.HandleKey(keys.Key{Code: keys.Enter})
-	if e.inPlace != p {
+	if e.restored != p {
 		t.Error("enter does not")
 	}
-	if hints, _ := p.Hints(); len(hints) != 2 || hints[0].Does != "new shell" {
+	if hints, _ := p.Hints(); len(hints) != 2 || hints[0].Does != "restore" {
 		t.Errorf("the hints are %v", hints)
 	}
 }

@@ -186,9 +186,9 @@ func TestExitedSessionShowsItsExitAndHints(t *testing.T) {
 	p, box := livePane(60, 3, screenOf(60, 3, 0, "$ exit 7"))
 	p.Feed.Receive(api.Output{Ended: &api.Process{State: api.StateExited, ExitCode: &seven}})
 	p.Sync()
-	p.exit.hints = []keymap.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+	p.exit.hints = []keymap.Hint{{Key: "enter", Does: "restore"}, {Key: "x", Does: "close"}}
 	got := plainRows(p, 60, 3)
-	compareRows(t, got[2:], []string{text.Pad(" exited with status 7   enter new shell  x close", 60)})
+	compareRows(t, got[2:], []string{text.Pad(" exited with status 7   enter restore  x close", 60)})
 	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, outbox.ErrNotSent) || len(box.sent) > 0 {
 		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
 	}
@@ -377,7 +377,7 @@ func TestExitTextFitsTheWidth(t *testing.T) {
 	three := 3
 	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
 	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
-		if got := ansi.Strip(drawExitRow(states.HowEndedIn(&p, w-2), "", []keymap.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &look.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || text.Width(got) != w {
+		if got := ansi.Strip(drawExitRow(states.HowEndedIn(&p, w-2), "", []keymap.Hint{{Key: "enter", Does: "restore"}, {Key: "x", Does: "close"}}, w, &look.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || text.Width(got) != w {
 			t.Errorf("in %d cells it is %q", w, got)
 		}
 	}

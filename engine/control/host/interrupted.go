@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/base/names"
 	"tandem/engine/base/sleep"
 	"tandem/engine/control/supervise"
@@ -69,24 +70,43 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 		return
 	}
 	r := &f.Rec
-	i, last := a.h.previous.Describe(*r), a.h.readLastState(*r)
-	i.Folder = cmp.Or(last.Folder, r.Folder)
-	switch {
-	case !a.h.isShell(r.Argv):
-		i.Program = names.CommandLine(r.Argv)
-	case last.IsFresh: // what was typed for it is still to be run
-		i.Program = r.Typed
-	case last.Command != "" || r.Agent == nil:
-		if !a.h.History.Ignores(last.Command) {
-			i.Program = last.Command
-		}
-	default:
-		i.Program = r.Agent.Name
-	}
+	i := a.h.previous.Describe(*r)
+	i.Folder, i.Program = a.lastDoing(*r)
 	if sizes, err := a.h.store.ReadResizes(r.ID); err == nil && len(sizes) > 0 {
 		r.Cols, r.Rows = sizes[len(sizes)-1].Cols, sizes[len(sizes)-1].Rows
 	}
 	r.Interrupted, f.Changed = &i, true
+}
+
+// lastDoing returns the last folder of an exited session, and the command line to be typed in a shell
+// in its place.
+func (a adoption) lastDoing(r store.Record) (folder, program string) {
+	h, last := a.h, a.readLastState(r)
+	folder = cmp.Or(last.Folder, r.Folder)
+	switch {
+	case !h.isShell(r.Argv):
+		program = names.CommandLine(r.Argv)
+	case last.IsFresh: // what was typed for it is still to be run
+		program = r.Typed
+	case last.Command != "" || r.Agent == nil:
+		if !h.History.Ignores(last.Command) {
+			program = last.Command
+		}
+	default:
+		program = r.Agent.Name
+	}
+	return folder, program
+}
+
+// DescribeEnd describes a session that has ended without a reboot or crash, so that it can be restored
+// as an interrupted one.
+func (h *Host) DescribeEnd(r store.Record) store.Interruption {
+	i := store.Interruption{By: api.ByCrash, At: time.Now()}
+	i.Folder, i.Program = adoption{h: h}.lastDoing(r)
+	if last := len(r.Runs) - 1; last >= 0 && r.EndedBy == "" && r.Runs[last].ExitSignal == "" && h.isShell(r.Argv) {
+		i.Program = "" // the shell exited by itself: its last command was exit
+	}
+	return i
 }
 
 // isShell reports whether a program is a shell in which the user runs commands.
@@ -95,7 +115,8 @@ func (h *Host) isShell(argv []string) bool {
 }
 
 // readLastState reads the log of an exited session and returns the last state of its program.
-func (h *Host) readLastState(r store.Record) (none terminal.LastState) {
+func (a adoption) readLastState(r store.Record) (none terminal.LastState) {
+	h := a.h
 	if !h.store.MayHaveLog(r) {
 		return none
 	}

@@ -134,14 +134,19 @@ func describeInterruption(view *api.Process, p *proc) {
 	}
 }
 
-// A Restoration says with which command an interrupted session is started again.
+// A Restoration says with which command an ended session is started again.
 type Restoration struct {
 	store.Command
 	Cgroup string
-	ID     string // made by the caller, to recognize a repeated call; may be ""
+	ID     string              // made by the caller, to recognize a repeated call; may be ""
+	End    *store.Interruption // what the session was doing; nil for an interrupted one, whose record has it
 }
 
-// RestoreSession starts an interrupted session again under its id, and waits until it runs.
+// IsRestorable reports whether the session of a record can be started again with a shell below its last
+// screen, once it has ended.
+func IsRestorable(r store.Record) bool { return r.TTY && !r.Private && !r.Transient }
+
+// RestoreSession starts an ended session again under its id, and waits until it runs.
 func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration) (api.Process, error) {
 	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error {
 		switch {
@@ -149,8 +154,10 @@ func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration)
 		case p.wasRestartedAs(as.ID):
 			p.answerWhen(isUp, reply)
 			return nil
+		case as.End != nil && p.state().Ended() && IsRestorable(p.rec):
+			p.rec.Interrupted = as.End
 		default:
-			return errNotInterrupted(p)
+			return errNotRestorable(p)
 		}
 		c.reg.log.Info("request", "event", "restore", "id", p.rec.ID, "by", q.Client)
 		as.Environ = c.reg.environs.intern(as.Environ)
@@ -217,7 +224,12 @@ func (g *registry) noteTyping(p *proc) func(context.Context) error {
 	}
 }
 
-func errNotInterrupted(p *proc) error {
-	return api.Errorf(api.CodeConflict, "restore %s: no reboot or crash ended it", p.rec.Name).
-		WithHint("Run `tandem restore --list` to see what can be restored.")
+func errNotRestorable(p *proc) error {
+	switch {
+	case !p.state().Ended():
+		return api.Errorf(api.CodeConflict, "restore %s: it runs", p.rec.Name).WithHint("only a session that has ended can be restored")
+	case p.rec.Private:
+		return api.Errorf(api.CodeConflict, "restore %s: it is private, so its screen and folder are not kept", p.rec.Name).WithHint("start a new session")
+	}
+	return api.Errorf(api.CodeConflict, "restore %s: it has no screen", p.rec.Name).WithHint("`tandem restart` runs its command again")
 }

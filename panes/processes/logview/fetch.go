@@ -114,7 +114,7 @@ func (l *Log) SetEngine(number int) {
 	}
 	l.reader.engine = number
 	switch {
-	case !l.reader.known:
+	case !l.reader.known, l.reader.jump != nil: // they are about to be read
 	case l.view.follow:
 		l.reader.jump = &Request{kind: askEnd}
 	default:

@@ -14,7 +14,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Restorer restores and dismisses sessions that a reboot or crash ended.
+// A Restorer restores ended sessions, and dismisses those that a reboot or crash ended.
 type Restorer struct {
 	env    Env
 	target func() (api.Process, bool) // the session that keys apply to
@@ -23,7 +23,7 @@ type Restorer struct {
 	automatic map[string]time.Time // by session: the time of the last interruption that RestoreAutomatically has handled
 }
 
-// Offers reports whether a session can be restored.
+// Offers reports whether a reboot or crash has ended a session, so that the user is offered to restore it.
 func (r *Restorer) Offers(id string) bool {
 	p, ok := r.env.News().Process(id)
 	return ok && p.Interrupted != nil
@@ -41,10 +41,10 @@ func (r *Restorer) Hints() []keymap.Hint {
 }
 
 func (r *Restorer) restoreTarget() tea.Cmd {
-	if p, ok := r.target(); ok && p.Interrupted != nil {
+	if p, ok := r.target(); ok && p.State.Ended() {
 		return r.Restore(p.ID)
 	}
-	return r.env.Say("no reboot or crash ended this session", false)
+	return r.env.Say("this session has not ended", false)
 }
 
 func (r *Restorer) restoreAll() tea.Cmd {
@@ -94,10 +94,7 @@ func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 		}
 	}
 	for _, ids := range byMachine {
-		in := api.SessionRestoreInput{IDs: ids, RestoreID: api.NewID(), Environ: api.Environ(os.Environ()), Umask: api.Umask()}
-		cmd = tea.Batch(cmd, panes.Call(r.env.Context(), r.env, func(ctx context.Context, e panes.Engine) (api.SessionRestoreOutput, error) {
-			return api.SessionRestore.Call(ctx, e, in)
-		}, func(out api.SessionRestoreOutput, err error) tea.Cmd {
+		cmd = tea.Batch(cmd, panes.Call(r.env.Context(), r.env, restoreCall(ids...), func(out api.SessionRestoreOutput, err error) tea.Cmd {
 			for _, id := range ids {
 				if !slices.ContainsFunc(out.Restored, func(s api.RestoredSession) bool { return s.Process.ID == id }) {
 					delete(r.restoring, id)
@@ -109,9 +106,27 @@ func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 	return cmd
 }
 
+// RestoreAndShow restores a session and then shows it. What the user types meanwhile waits.
+func (r *Restorer) RestoreAndShow(id string) tea.Cmd {
+	return panes.AwaitAnswer(r.env.Context(), r.env, restoreCall(id), func(out api.SessionRestoreOutput, err error) tea.Cmd {
+		if len(out.Restored) == 0 {
+			return r.report(out, err)
+		}
+		return tea.Batch(r.report(out, err), r.env.ShowSession(id))
+	})
+}
+
+// restoreCall returns the call that restores sessions of one machine.
+func restoreCall(ids ...string) func(context.Context, panes.Engine) (api.SessionRestoreOutput, error) {
+	in := api.SessionRestoreInput{IDs: ids, RestoreID: api.NewID(), Environ: api.Environ(os.Environ()), Umask: api.Umask()}
+	return func(ctx context.Context, e panes.Engine) (api.SessionRestoreOutput, error) {
+		return api.SessionRestore.Call(ctx, e, in)
+	}
+}
+
 // isRestoring reports whether a session is being restored.
 func (r *Restorer) isRestoring(id string) bool {
-	if !r.Offers(id) {
+	if p, ok := r.env.News().Process(id); !ok || !p.State.Ended() {
 		delete(r.restoring, id)
 	}
 	return r.restoring[id]

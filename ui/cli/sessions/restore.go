@@ -20,10 +20,10 @@ func NewRestore(f *factory.Factory) *cobra.Command {
 	var opts restoreFlags
 	cmd := &cobra.Command{
 		Use:   "restore [--list] | [--dismiss] {ID… | --all}",
-		Short: "Restore sessions that a reboot or crash ended",
-		Long: "Starts a shell in sessions that a reboot or crash ended: under the same id, below the old screen,\n" +
-			"in the last folder, with the command that ran typed but not run. Without ids it lists them.\n" +
-			"--dismiss stops offering them instead; they stay listed as exited.",
+		Short: "Restore sessions that have ended, by a reboot or otherwise",
+		Long: "Starts a shell in sessions that have ended: under the same id, below the old screen, in the\n" +
+			"last folder, with the command that ran typed but not run. Without ids it lists those that a\n" +
+			"reboot or crash ended. --dismiss stops offering these instead; they stay listed as exited.",
 		Example:     "tandem restore\ntandem restore build web\ntandem restore --all",
 		Annotations: factory.Several.Naming(factory.AllNames),
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ func NewRestore(f *factory.Factory) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: f.CompleteSessions(isInterrupted),
+		ValidArgsFunction: f.CompleteSessions(func(p api.Process) bool { return p.State.Ended() && !p.IsPrivate() }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case opts.dismiss:
