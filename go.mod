@@ -20,6 +20,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/git-pkgs/gitignore v1.1.0
 	github.com/goccy/go-yaml v1.19.2
+	github.com/godbus/dbus/v5 v5.2.4
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/renameio/v2 v2.0.2

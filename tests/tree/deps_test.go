@@ -33,7 +33,7 @@ var basicView = layer{
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"persist/inotify", "engine", "engine/agent/access", "engine/api", "engine/api/client", "engine/remote/fleet", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/agent/mcp", "engine/agent/policy", "engine/system/proctree", "engine/system/sandbox", "engine/control/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings", "engine/api/sockets"},
+		[]string{"persist/inotify", "engine", "engine/agent/access", "engine/api", "engine/api/client", "engine/remote/fleet", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/agent/mcp", "engine/agent/policy", "engine/system/proctree", "engine/system/sandbox", "engine/base/scope", "engine/control/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings", "engine/api/sockets"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
@@ -117,7 +117,7 @@ var layers = map[string]layer{
 		"recording and playing need the API and an emulator; a recorded command is attached to",
 	},
 	"ui/cli/doctor": {
-		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir", "persist/regular", "engine/api/sockets"},
+		[]string{"engine/api", "engine/api/client", "engine/base/scope", "themes", "ui/cli/output", "persist/datadir", "persist/regular", "engine/api/sockets"},
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
@@ -413,7 +413,7 @@ var layers = map[string]layer{
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir", "persist/regular"}, "notifications need events and paired devices, not the page"},
 	"engine/page/devices": {[]string{"persist/datadir", "persist/regular"}, "access to the page is stored in a file, independently of the page's content"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "persist/datadir", "persist/procstat", "persist/regular", "engine/api/sockets"},
+		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "engine/base/scope", "persist/datadir", "persist/procstat", "persist/regular", "engine/api/sockets"},
 		"a client knows the operations and the connection, not the server's code",
 	},
 	"engine/api/layout": {
@@ -494,6 +494,7 @@ var layers = map[string]layer{
 	"engine/session/prompt":           {[]string{"engine/api", "engine/session/conditions", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/system/pty", "engine/screen/vt", "keys", "engine/screen/styled", "engine/base/panics", "engine/base/sleep", "persist/procstat", "persist/regular"}, "following a shell needs a terminal, not the session that owns it"},
 	"engine/system/sandbox":           {[]string{"engine/system/keeper", "engine/base/panics", "engine/base/sleep", "persist/regular"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
 	"engine/base/names":               {[]string{"engine/base/cellwidth", "engine/base/secrets", "engine/base/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
+	"engine/base/scope":               {nil, "a client asks systemd for a scope before there is an engine"},
 	"engine/system/proctree":          {[]string{"engine/api", "engine/base/names", "persist/datadir", "persist/procstat", "persist/store", "engine/base/panics", "engine/base/sleep"}, "the process table comes from the kernel"},
 	"engine/record/search":            {nil, "searching lines does not depend on their source"},
 	"engine/screen/rendered":          {[]string{"engine/base/cellwidth", "engine/screen/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},

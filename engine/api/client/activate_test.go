@@ -21,6 +21,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/base/scope"
 )
 
 // If this variable is set, the test binary is a keeper and its engine in one process. The value
@@ -33,6 +34,7 @@ const fakeVersion = "TANDEM_TEST_VERSION"
 // fakeKeeper behaves to Activate like a keeper: it prints one line and, if it is the first one in
 // its data folder, serves until engine.stop.
 func fakeKeeper(role string) int {
+	scope.Await(os.Stdin)
 	switch role {
 	case "silent":
 		return 3

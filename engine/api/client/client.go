@@ -22,6 +22,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/base/scope"
 	"tandem/engine/base/unixsocket"
 )
 
@@ -63,6 +64,7 @@ type Options struct {
 	Command []string    // command line of the keeper; default: this executable with "keeper"
 
 	timeout time.Duration // of Connect and Activate
+	login   *scope.Login  // decides where a new keeper runs; default: this process's
 }
 
 // withDefaults returns the options with defaults for missing ones, and with an absolute data

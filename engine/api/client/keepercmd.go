@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/base/scope"
 )
 
 // maxReadyLine is the maximum length of the keeper's first line, in bytes.
@@ -33,7 +34,7 @@ func runKeeper(ctx context.Context, o Options) error {
 		return api.Errorf(api.CodeUnavailable, "start keeper: %v", err)
 	}
 	defer r.Close()
-	exited, err := spawnKeeper(o, w)
+	exited, err := spawnMoved(o, w)
 	w.Close() // before reading: only the keeper's copy may keep the pipe open
 	if err != nil {
 		return api.Errorf(api.CodeUnavailable, "start keeper: %v", wire.Root(err)).WithHint(hintLog(o.DataDir))
@@ -76,10 +77,48 @@ func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
 	return &silentError{api.Errorf(api.CodeUnavailable, "start keeper: no output from the keeper: %s", status).WithHint(hintLog(o.DataDir))}
 }
 
+// scopeTimeout is how long the user's manager may take to move a keeper.
+const scopeTimeout = 300 * time.Millisecond
+
+// spawnMoved starts the keeper in a scope of its own if that cannot shorten its life, and otherwise
+// in this process's cgroup. The keeper waits until it has been moved, so that its children start in
+// the scope. If the manager does not move it in time, it is killed, because it may be moved later,
+// and another one starts that is not moved.
+func spawnMoved(o Options, stdout *os.File) (exited <-chan string, err error) {
+	login := scope.Current()
+	if o.login != nil {
+		login = *o.login
+	}
+	if !login.MayMove() {
+		_, exited, err = spawnKeeper(o, nil, stdout)
+		return exited, err
+	}
+	stdin, moved, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer moved.Close()
+	keeper, exited, err := spawnKeeper(o, stdin, stdout)
+	stdin.Close()
+	if err != nil {
+		return nil, err
+	}
+	if err := login.Move(o.DataDir, keeper.Pid, scopeTimeout); err != nil {
+		_ = keeper.Kill() // fails only if it has exited
+		<-exited
+		_, exited, err = spawnKeeper(o, nil, stdout)
+		return exited, err
+	}
+	return exited, nil
+}
+
 // spawnKeeper starts the keeper's process. A goroutine waits for it, so it does not become a
 // zombie, and sends its exit status on exited.
-func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
+func spawnKeeper(o Options, stdin, stdout *os.File) (keeper *os.Process, exited <-chan string, err error) {
 	cmd := keeperCommand(o)
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	cmd.Stdout = stdout
 	cmd.Dir = "/"
 	outside := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
@@ -92,14 +131,14 @@ func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
 	}
 	inheritNothing()
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	status := make(chan string, 1)
 	go func() {
 		_ = cmd.Wait() // ProcessState has the result
 		status <- cmd.ProcessState.String()
 	}()
-	return status, nil
+	return cmd.Process, status, nil
 }
 
 // keeperCommand returns o.Command, or this executable by its path in /proc. That path works even

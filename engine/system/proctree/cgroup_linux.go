@@ -96,10 +96,15 @@ func CgroupOf(pid int) string {
 		return ""
 	}
 	folder := folderOfCgroup(string(own), string(mounts))
-	if !strings.HasPrefix(filepath.Base(folder), cgroupPrefix) {
+	if !isChildCgroup(filepath.Base(folder)) {
 		return ""
 	}
 	return folder
+}
+
+// isChildCgroup reports whether a cgroup's name is that of a child's, and not of a keeper's scope.
+func isChildCgroup(name string) bool {
+	return strings.HasPrefix(name, cgroupPrefix) && !strings.HasSuffix(name, ".scope")
 }
 
 // MakeCgroup creates a cgroup and reports whether it exists now.

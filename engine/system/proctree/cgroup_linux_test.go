@@ -29,6 +29,14 @@ func TestFolderOfCgroupFindsDirectory(t *testing.T) {
 	}
 }
 
+func TestKeepersScopeIsNoChildCgroup(t *testing.T) {
+	for name, want := range map[string]bool{"tandem-0a1b2c3d-p1": true, "tandem-0a1b2c3d.scope": false, "tandem-0a1b2c3d-12.scope": false, "session-1.scope": false} {
+		if got := isChildCgroup(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestEndStopsChainOfForksInGroup(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

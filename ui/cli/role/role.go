@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/sockets"
 
 	"tandem/engine/api"
+	"tandem/engine/base/scope"
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"
 	"tandem/engine/system/proctree"
@@ -74,6 +75,7 @@ func runBackground(role string, run func(ctx context.Context, dataDir string) er
 // client that started it waits for one line.
 func runKeeper(ctx context.Context, dataDir string) error {
 	_, socket := sockets.Paths(dataDir)
+	scope.Await(os.Stdin)
 	proctree.LeaveChildCgroup()
 	return keeper.Main(ctx, keeper.Options{
 		DataDir:   dataDir,
