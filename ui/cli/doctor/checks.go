@@ -94,7 +94,11 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.KeeperPID == 0 {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
-	findings := append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+	findings := []Finding{engine, keeper}
+	if info.KeeperPID != 0 {
+		findings = append(findings, o.examineScope(ctx, dir, info.KeeperPID)...)
+	}
+	findings = append(findings, examineUser(ctx, client)...)
 	if info.KeptOutput != nil {
 		findings = append(findings, Finding{"kept output", OK, output.KeptText(info.KeptOutput), ""})
 	}

@@ -24,7 +24,8 @@ import (
 // at shutdown, systemd sends SIGTERM to everything in the scope at once and waits. In the unit's own
 // cgroup, the programs would survive a stop only with KillMode=process, and then get SIGKILL without
 // a SIGTERM at shutdown. Without lingering, the manager would end the scope at logout, so the unit
-// then starts nothing.
+// then starts nothing. A delegated scope has OOMPolicy=continue by default: systemd stops nothing in it
+// when one of its processes is killed for lack of memory. Before systemd 253, scopes cannot set it.
 
 // A unit is the systemd user unit for this data folder, installed or not.
 type unit struct {
