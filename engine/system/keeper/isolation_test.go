@@ -193,6 +193,36 @@ func TestChildLeadsASessionWithItsTerminal(t *testing.T) {
 	}
 }
 
+func TestChildIsKilledForMemoryBeforeTheKeeper(t *testing.T) {
+	score := func(pid string) int {
+		t.Helper()
+		text, err := os.ReadFile("/proc/" + pid + "/oom_score_adj")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	r := newRig(t)
+	k := r.keeper("").mustBeReady()
+	want := min(score(strconv.Itoa(k.cmd.Process.Pid))+100, 1000)
+	for _, spec := range []Spec{r.spec("a", "exec sleep 1000"), r.ttySpec("b", "exec sleep 1000")} {
+		child, master := r.start(r.dial(), spec)
+		if got := score(strconv.Itoa(child.PID)); got != want {
+			t.Errorf("child %s: oom_score_adj %d, want %d", spec.ID, got, want)
+		}
+		if master != nil {
+			master.Close()
+		}
+	}
+	if own := score("self"); score(strconv.Itoa(k.cmd.Process.Pid)) != own {
+		t.Errorf("keeper's oom_score_adj is not this program's, %d", own)
+	}
+}
+
 func TestOnlySIGTERMStopsTheKeeper(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()

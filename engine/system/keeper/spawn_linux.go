@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/creack/pty"
@@ -216,7 +219,33 @@ func (l *launch) fork() (pid int, err error) {
 	if maskErr := withSignalsUnblocked(func() { pid, err = l.forkExec() }); err == nil && pid == 0 {
 		err = maskErr
 	}
+	if err == nil {
+		raiseOOMScore(pid)
+	}
 	return pid, err
+}
+
+// childOOMScore is the oom_score_adj of children: 100 above this process's, and at most 1000. The
+// kernel adds it, in thousandths of the machine's memory, to what a process uses, so that it kills
+// a child rather than the keeper or the engine when memory runs out.
+var childOOMScore = sync.OnceValue(func() []byte {
+	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		return nil
+	}
+	score, _ := strconv.Atoi(strings.TrimSpace(string(own)))
+	return strconv.AppendInt(nil, int64(min(score+100, 1000)), 10)
+})
+
+// raiseOOMScore sets a child's oom_score_adj right after execve(2): Go runs nothing between fork and
+// execve. A program of another user keeps the keeper's.
+func raiseOOMScore(pid int) {
+	fd, err := openFD(fmt.Sprintf("/proc/%d/oom_score_adj", pid), unix.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, childOOMScore()) // fails only if the child has exited
+	closeFD(fd)
 }
 
 func (l *launch) forkExec() (int, error) {
