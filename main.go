@@ -9,9 +9,13 @@ import (
 )
 
 // version is printed by --version and decides whether a client replaces a
-// running engine. Releases set it with -ldflags "-X main.version=…".
+// running engine. packaging/release.sh sets it with -ldflags "-X main.version=…".
 var version = "0.2.0"
 
+// commit and date are those of the source, set like version. Without them,
+// --version prints what the go command recorded.
+var commit, date string
+
 func main() {
-	os.Exit(role.Run(os.Args, version))
+	os.Exit(role.Run(os.Args, role.Build{Version: version, Commit: commit, Date: date}))
 }

@@ -36,7 +36,7 @@ func Main(m *testing.M) {
 		if len(os.Args) == 2 && os.Args[1] == roleResident {
 			os.Exit(runResident())
 		}
-		os.Exit(role.Run(os.Args, versionOfExecutable()))
+		os.Exit(role.Run(os.Args, role.Build{Version: versionOfExecutable()}))
 	}
 	flag.Parse()
 	if testing.Short() {

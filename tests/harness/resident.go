@@ -117,7 +117,7 @@ func runInside(args []string) (result residentResult, err error) {
 			return result, err
 		}
 	}
-	result.Status = role.Run(append([]string{os.Args[0]}, args...), versionOfExecutable())
+	result.Status = role.Run(append([]string{os.Args[0]}, args...), role.Build{Version: versionOfExecutable()})
 	if result.Stdout, err = readStart(os.Stdout); err != nil {
 		return result, err
 	}

@@ -136,10 +136,7 @@ func newRoot(f *factory.Factory) *cobra.Command {
 		Args:        rejectUnknown,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				answer := struct {
-					Version string `json:"version"`
-				}{f.Version}
-				return f.Out.Answer(answer, func() string { return "tandem " + f.Version + "\n" })
+				return printVersion(f)
 			}
 			// UseHome removed a leading --home, so this one came later and had no effect.
 			if cmd.Flags().Changed(homeFlag) {
@@ -161,7 +158,7 @@ func newRoot(f *factory.Factory) *cobra.Command {
 	serving.complete(root, f.Profiles)
 	// Cobra's own Version needs text/template, which looks up methods by name, so the linker would
 	// keep every exported method.
-	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version, and the commit it was built from")
 	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, created if necessary; must be the first argument")
 	root.Flags().BoolVar(&nested, "nested", false, "open the dashboard even in a session of another data folder")
 	root.PersistentFlags().BoolVar(&f.Out.JSON, "json", false, "print the answer, and errors, as JSON")

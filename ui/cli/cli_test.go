@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,23 @@ func TestRootOpensTheDashboard(t *testing.T) {
 	r.succeeds()
 	if opened != 1 {
 		t.Errorf("the dashboard was opened %d times", opened)
+	}
+}
+
+func TestVersionNamesItsCommit(t *testing.T) {
+	r := newRig(t)
+	r.options.Commit, r.options.Date = "0123456789abcdef", "2026-11-20T21:01:50Z"
+	if got := r.succeeds("--version"); got != "tandem 1.2.3\ncommit 0123456789abcdef, 2026-11-20\n" {
+		t.Errorf("--version prints %q", got)
+	}
+	want := "{\n  \"version\": \"1.2.3\",\n  \"commit\": \"0123456789abcdef\",\n  \"date\": \"2026-11-20T21:01:50Z\"\n}\n"
+	if got := r.succeeds("--version", "--json"); got != want {
+		t.Errorf("--version --json prints %q", got)
+	}
+	var built versionAnswer
+	built.readStamp([]debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-20T21:01:50Z"}, {Key: "vcs.modified", Value: "true"}})
+	if got := built.text(); got != "tandem \ncommit abc, 2026-11-20, with changes\n" {
+		t.Errorf("a build from a checkout prints %q", got)
 	}
 }
 

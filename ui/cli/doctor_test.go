@@ -70,6 +70,24 @@ func TestDoctorReportsSandboxSupport(t *testing.T) {
 	}
 }
 
+func TestDoctorAndInfoCompareProgramAndEngine(t *testing.T) {
+	for version, want := range map[string]string{"1.3.0": "1.3.0, newer than the engine", "1.2.2": "1.2.2, older than the engine"} {
+		r := newRig(t)
+		r.options.Version = version
+		for _, command := range []string{"doctor", "info"} {
+			if text := r.succeeds(command); !strings.Contains(text, want) {
+				t.Errorf("%s of %s does not say %q:\n%s", command, version, want, text)
+			}
+		}
+		r.options.Version = "1.2.3"
+		for _, command := range []string{"doctor", "info"} {
+			if text := r.succeeds(command); strings.Contains(text, "than the engine") {
+				t.Errorf("%s of the engine's version compares them:\n%s", command, text)
+			}
+		}
+	}
+}
+
 func TestDoctorReportsProblemsWithFixes(t *testing.T) {
 	r := newRig(t)
 	text := r.succeeds("doctor")

@@ -132,7 +132,7 @@ func (a *activation) inspectEngine(ctx context.Context) (verdict, error) {
 		return verdictAbsent, nil
 	case err != nil:
 		return verdictAbsent, err
-	case isNewer(a.Version, info.Version):
+	case IsNewer(a.Version, info.Version):
 		a.older = info
 		return verdictReplace, nil
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// isNewer reports whether version a is newer than b by Semantic Versioning 2.0.0, section 11. A
+// IsNewer reports whether version a is newer than b by Semantic Versioning 2.0.0, section 11. A
 // leading "v" is allowed. A malformed version is neither newer nor older than any other.
-func isNewer(a, b string) bool {
+func IsNewer(a, b string) bool {
 	va, okA := parseVersion(a)
 	vb, okB := parseVersion(b)
 	return okA && okB && va.compare(vb) > 0

@@ -9,19 +9,19 @@ func TestIsNewerFollowsSemanticVersioning(t *testing.T) {
 	}
 	for i, a := range ascending {
 		for j, b := range ascending {
-			if got := isNewer(a, b); got != (i > j) {
+			if got := IsNewer(a, b); got != (i > j) {
 				t.Errorf("newer(%s, %s) = %v", a, b, got)
 			}
 		}
 	}
-	if isNewer("1.0.0+b", "1.0.0+a") {
+	if IsNewer("1.0.0+b", "1.0.0+a") {
 		t.Error("build metadata counts")
 	}
 }
 
 func TestMalformedVersionIsNeverNewer(t *testing.T) {
 	for _, s := range []string{"", "devel", "1", "1.2", "1.2.3.4", "1.2.x", "1.2.3-", "-1.2.3", "99999999999.0.0"} {
-		if isNewer(s, "0.0.1") || isNewer("9.9.9", s) {
+		if IsNewer(s, "0.0.1") || IsNewer("9.9.9", s) {
 			t.Errorf("%q counts as a version", s)
 		}
 	}

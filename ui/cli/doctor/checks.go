@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api/sockets"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/persist/datadir"
 	"tandem/themes"
 	"tandem/ui/cli/output"
@@ -62,11 +63,11 @@ func examineFolder() (dir string, findings []Finding) {
 // examineEngine checks the engine, if one is running.
 func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	socket, _ := sockets.Paths(dir)
-	client, err := o.Reach(ctx)
+	conn, err := o.Reach(ctx)
 	var info api.Info
 	if err == nil {
-		defer client.Close()
-		info, err = api.EngineInfo.Call(ctx, client, api.Empty{})
+		defer conn.Close()
+		info, err = api.EngineInfo.Call(ctx, conn, api.Empty{})
 	}
 	// Only an engine that holds the lock is expected to answer.
 	silent := errors.Is(err, api.CodeUnavailable) || errors.Is(err, context.DeadlineExceeded)
@@ -87,7 +88,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	engine := Finding{"engine", OK, fmt.Sprintf("version %s, pid %d, %s", info.Version, info.EnginePID, info.Socket), ""}
 	if info.Version != o.Version {
 		engine.Status = Warn
-		engine.Detail += ", but this program is " + o.Version
+		engine.Detail += ", but this program is " + Compared(o.Version, info.Version)
 		engine.Fix = "the next command of the newer version replaces it; sessions keep running"
 	}
 	keeper := Finding{"keeper", OK, fmt.Sprintf("pid %d", info.KeeperPID), ""}
@@ -98,7 +99,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.KeeperPID != 0 {
 		findings = append(findings, o.examineScope(ctx, dir, info.KeeperPID)...)
 	}
-	findings = append(findings, examineUser(ctx, client)...)
+	findings = append(findings, examineUser(ctx, conn)...)
 	if info.KeptOutput != nil {
 		findings = append(findings, Finding{"kept output", OK, output.KeptText(info.KeptOutput), ""})
 	}
@@ -106,6 +107,18 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 		findings = append(findings, Finding{"unreachable", Warn, why, "everything keeps running; the engine retries every few seconds"})
 	}
 	return findings
+}
+
+// Compared describes the version of a program beside the engine's, such as "0.3.0, newer than the
+// engine".
+func Compared(program, engine string) string {
+	switch {
+	case client.IsNewer(program, engine):
+		return program + ", newer than the engine"
+	case client.IsNewer(engine, program):
+		return program + ", older than the engine"
+	}
+	return program
 }
 
 // lockHolder returns the pid of the engine holding the lock on dir, or "". If the pid cannot be

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,12 +32,13 @@ func NewInfo(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.Out.Answer(info, func() string { return infoText(f.Out, info) })
+			return f.Out.Answer(info, func() string { return infoText(f.Out, info, f.Version) })
 		},
 	}
 }
 
-func infoText(out output.Printer, i api.Info) string {
+// infoText formats i. version is this program's.
+func infoText(out output.Printer, i api.Info, version string) string {
 	keeper := strconv.Itoa(i.KeeperPID)
 	if i.KeeperPID == 0 {
 		keeper = "starting"
@@ -44,6 +46,9 @@ func infoText(out output.Printer, i api.Info) string {
 	rows := [][2]string{
 		{"version", i.Version}, {"engine pid", strconv.Itoa(i.EnginePID)}, {"keeper pid", keeper},
 		{"running", strconv.Itoa(i.Running)}, {"data folder", i.DataDir}, {"socket", i.Socket}, {"boot id", i.BootID},
+	}
+	if i.Version != version {
+		rows = slices.Insert(rows, 1, [2]string{"program", doctor.Compared(version, i.Version)})
 	}
 	if i.KeptOutput != nil {
 		rows = append(rows, [2]string{"kept output", output.KeptText(i.KeptOutput)})

@@ -24,6 +24,7 @@ import (
 // and the engine of the data folder.
 type Options struct {
 	Version string
+	Source
 
 	// Connect connects to the engine and starts it if necessary.
 	Connect func(ctx context.Context) (*client.Client, error)
@@ -58,6 +59,9 @@ type Options struct {
 	Gather *output.Gather // collects the tables of such a run
 	Args   []string       // after the program's name
 }
+
+// A Source is the commit that the program was built from; default what the go command recorded.
+type Source struct{ Commit, Date string } // the date as in RFC 3339
 
 // DashboardOptions configures the start of the dashboard. The zero value shows the sessions.
 type DashboardOptions struct {

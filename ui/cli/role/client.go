@@ -27,15 +27,16 @@ import (
 )
 
 // runClient runs the roles with a user: the dashboard, the commands and the agents' server.
-func runClient(args []string, version string) int {
+func runClient(args []string, b Build) int {
 	return cli.Main(context.Background(), factory.Options{
-		Version:    version,
+		Version:    b.Version,
+		Source:     factory.Source{Commit: b.Commit, Date: b.Date},
 		DataFolder: factory.DataFolder{HasProcesses: hasLiveProcesses, FindLost: lostKeepers, StartsAtBoot: startsAtBoot},
 		Dashboard: func(ctx context.Context, o factory.DashboardOptions) error {
-			return runDashboard(ctx, version, o)
+			return runDashboard(ctx, b.Version, o)
 		},
 		Serve: func(ctx context.Context, o factory.ServeOptions) error {
-			return runServer(ctx, version, o)
+			return runServer(ctx, b.Version, o)
 		},
 		Machines: factory.Machines{
 			DataDir: api.DataDir,

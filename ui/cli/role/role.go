@@ -24,9 +24,12 @@ import (
 	"tandem/ui/cli"
 )
 
+// A Build identifies the running program. Commit and Date are those of its source, the date as in
+// RFC 3339; "" if unknown.
+type Build struct{ Version, Commit, Date string }
+
 // Run runs the role selected by argv (a program's name and arguments) and returns the exit status.
-// version is the running program's.
-func Run(argv []string, version string) int {
+func Run(argv []string, b Build) int {
 	args, err := cli.UseHome(cli.Arguments(argv))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
@@ -37,12 +40,12 @@ func Run(argv []string, version string) int {
 		return runBackground(args[0], runKeeper)
 	case len(args) == 1 && args[0] == "engine":
 		return runBackground(args[0], func(ctx context.Context, dataDir string) error {
-			return runEngine(ctx, dataDir, version)
+			return runEngine(ctx, dataDir, b.Version)
 		})
 	case len(args) > 0 && args[0] == "launch":
 		return runLaunch(args[1:])
 	}
-	return runClient(args, version)
+	return runClient(args, b)
 }
 
 // runLaunch replaces this process with a confined program. It returns only if that fails, with the
