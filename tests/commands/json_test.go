@@ -41,7 +41,7 @@ var jsonCases = []string{
 	"! tandem service", "! tandem service install", "tandem service install --print", "! tandem service status", "tandem service remove",
 	"tandem restore", "tandem restore --list", "tandem restore --all", "! tandem restore nobody", "! tandem new --restore nobody",
 	"tandem worktree", "! tandem worktree list", "! tandem worktree merge x", "! tandem worktree remove x",
-	"tandem kill shell", "tandem rm bad", "tandem rm --exited", "! tandem rm nobody", "tandem shutdown --yes",
+	"tandem uninstall --list", "! tandem uninstall --list --yes", "! tandem uninstall", "tandem kill shell", "tandem rm bad", "tandem rm --exited", "! tandem rm nobody", "tandem shutdown --yes",
 }
 
 func TestEveryCommandAnswersWithJSON(t *testing.T) {

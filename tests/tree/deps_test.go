@@ -65,7 +65,7 @@ var layers = map[string]layer{
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
-		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/scrub", "ui/cli/search", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
+		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/scrub", "ui/cli/search", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/uninstall", "ui/cli/up", "ui/cli/web"},
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
@@ -107,6 +107,10 @@ var layers = map[string]layer{
 	"ui/pick": {
 		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/base/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text", "keys/keymap"},
 		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
+	},
+	"ui/cli/uninstall": {
+		[]string{"engine/api", "engine/api/client", "engine/api/sockets", "persist/datadir", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/engine", "ui/cli/factory", "ui/cli/output", "ui/cli/service", "ui/cli/setup"},
+		"it removes what other commands and the engine have written",
 	},
 	"ui/cli/codingagents": {
 		[]string{"engine/api", "engine/api/client/retry", "engine/base/units", "persist/datadir", "persist/procstat", "ui/cli/factory", "ui/cli/output", "ui/cli/setup"},

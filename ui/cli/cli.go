@@ -34,6 +34,7 @@ import (
 	"tandem/ui/cli/sessions"
 	"tandem/ui/cli/settings"
 	"tandem/ui/cli/tmux"
+	"tandem/ui/cli/uninstall"
 	"tandem/ui/cli/up"
 	"tandem/ui/cli/web"
 )
@@ -183,7 +184,7 @@ func commands() []func(*factory.Factory) *cobra.Command {
 		up.NewUp, up.NewDown, processes.NewWait, processes.NewExec, processes.NewEnv, history.NewHistory, search.NewSearch, scrub.NewScrub,
 		files.NewFiles, cast.NewRec, cast.NewPlay, manual.NewCompletion, manual.NewMan, history.NewInit,
 		requests.NewRequests, requests.NewAllow, requests.NewDeny, requests.NewAudit, codingagents.NewAgent, codingagents.NewAgents,
-		ls.NewLs, codingagents.NewWorktree, engine.NewInfo, engine.NewDoctor, engine.NewShutdown, service.NewService, newShell, settings.NewConfig,
+		ls.NewLs, codingagents.NewWorktree, engine.NewInfo, engine.NewDoctor, engine.NewShutdown, uninstall.NewUninstall, service.NewService, newShell, settings.NewConfig,
 		machines.NewMachine, machines.NewBridge, web.NewWeb, tmux.NewTmux, tmux.NewWithTmux,
 		fleet.NewFleet, fleet.NewHub, fleet.NewJoin, fleet.NewLeave,
 	}

@@ -25,7 +25,7 @@ func TestTracesListWhatUninstallingMustRemove(t *testing.T) {
 	}
 	stdout, _, _ := r.run("doctor")
 	_, got, _ := strings.Cut(stdout, "installed")
-	want := []string{"data folder /", "/.bashrc, line 2", "/completions/tandem.fish, line 1", "/man1/tandem*.1", "server for Claude Code in"}
+	want := []string{"data folder /", "/.bashrc, line 2", "completions /", "/man1/tandem.1", "server for Claude Code in"}
 	for _, trace := range want {
 		if !strings.Contains(got, trace) {
 			t.Errorf("%s is not listed in\n%s", trace, got)

@@ -45,7 +45,12 @@ func doctorOptions(f *factory.Factory) doctor.Options {
 		Version: f.Version, Reach: f.Reach, Stdout: f.Stdout, Environ: f.Environ, Env: f.Env, Sandbox: f.Sandbox, Config: func() []doctor.Finding { return settings.Examine(f) }, Lost: f.FindLost, Reboot: func(ctx context.Context) doctor.Finding { return service.Examine(ctx, f) },
 		Traces: func() (all []string) {
 			if m, err := codingagents.ThisMachine(f.Env); err == nil {
-				all = m.Traces()
+				for _, trace := range m.Traces() {
+					all = append(all, trace.Text)
+				}
+				if _, err := os.Lstat(m.UnitPath()); err == nil {
+					all = append(all, "systemd unit "+m.UnitPath())
+				}
 			}
 			if f.Config.Path == nil {
 				return all

@@ -94,20 +94,15 @@ func runShutdown(f *factory.Factory, cmd *cobra.Command, all, yes bool) error {
 			return err
 		}
 	}
-	if n := info.Running + runningIn(lost); all && !yes && n > 0 {
-		if err := f.Confirm("shut down", fmt.Sprintf("This stops %s. Continue?", runningText(n))); err != nil {
+	if n := info.Running + CountRunning(lost); all && !yes && n > 0 {
+		if err := f.Confirm("shut down", fmt.Sprintf("This stops %s. Continue?", RunningText(n))); err != nil {
 			return err
 		}
 	}
-	if client != nil {
-		err = stopEngine(ctx, client, info, all)
-	}
 	if all {
-		machines.NewCommands(f).EndLogins(ctx)
-	}
-	for _, l := range lost {
-		f.Out.Tell("stopping the keeper that lost its data folder, pid %d", l.Keeper)
-		err = errors.Join(err, l.End(ctx))
+		err = StopAll(ctx, f, client, info, lost)
+	} else if client != nil {
+		err = stopEngine(ctx, client, info, false)
 	}
 	if err != nil {
 		return err
@@ -116,6 +111,20 @@ func runShutdown(f *factory.Factory, cmd *cobra.Command, all, yes bool) error {
 		f.Out.Tell("no engine is running")
 	}
 	return f.Out.Answer(api.Empty{}, func() string { return "" })
+}
+
+// StopAll stops everything that runs, the engine with its keeper if client is not nil, and the
+// keepers in lost. info is that engine's.
+func StopAll(ctx context.Context, f *factory.Factory, client *client.Client, info api.Info, lost []doctor.LostKeeper) (err error) {
+	if client != nil {
+		err = stopEngine(ctx, client, info, true)
+	}
+	machines.NewCommands(f).EndLogins(ctx)
+	for _, l := range lost {
+		f.Out.Tell("stopping the keeper that lost its data folder, pid %d", l.Keeper)
+		err = errors.Join(err, l.End(ctx))
+	}
+	return err
 }
 
 // stopEngine stops the engine. If everything is set, it also stops everything running, and the
@@ -133,15 +142,16 @@ func stopEngine(ctx context.Context, client *client.Client, info api.Info, every
 	return err
 }
 
-// runningIn counts the programs held by lost keepers.
-func runningIn(lost []doctor.LostKeeper) (n int) {
+// CountRunning counts the programs held by lost keepers.
+func CountRunning(lost []doctor.LostKeeper) (n int) {
 	for _, l := range lost {
 		n += len(l.Programs)
 	}
 	return n
 }
 
-func runningText(n int) string {
+// RunningText returns "1 running session or process", or the like for another n.
+func RunningText(n int) string {
 	if n == 1 {
 		return "1 running session or process"
 	}

@@ -183,18 +183,41 @@ func (u unit) remove(ctx context.Context) error {
 	case text == "":
 		u.f.Out.Tell("%s is not installed", u.name)
 		return u.f.Out.Answer(api.Empty{}, func() string { return "" })
-	case !strings.HasPrefix(text, mark):
+	}
+	if err := u.delete(ctx, text); err != nil {
+		return err
+	}
+	return u.f.Out.Answer(map[string]any{"path": u.path}, func() string { return "removed " + output.Visible(u.path) + "\n" })
+}
+
+// delete disables and deletes the unit with this text.
+func (u unit) delete(ctx context.Context, text string) error {
+	if !strings.HasPrefix(text, mark) {
 		return fmt.Errorf("remove unit: %s was not written by Tandem", u.path)
 	}
 	if _, err := u.run(ctx, "systemctl", "--user", "disable", u.name); err != nil {
 		return err
 	}
-	err = os.Remove(u.path)
+	err := os.Remove(u.path)
 	_, failed := u.run(ctx, "systemctl", "--user", "daemon-reload")
 	if err := errors.Join(err, failed); err != nil {
 		return fmt.Errorf("remove unit: %w", err)
 	}
-	return u.f.Out.Answer(map[string]any{"path": u.path}, func() string { return "removed " + output.Visible(u.path) + "\n" })
+	return nil
+}
+
+// Installed returns the path of the unit of this data folder, or "" if there is none, and a function
+// that disables and deletes it.
+func Installed(f *factory.Factory) (path string, remove func(context.Context) error, err error) {
+	u, err := findUnit(f)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := u.read()
+	if text == "" || err != nil {
+		return "", nil, err
+	}
+	return u.path, func(ctx context.Context) error { return u.delete(ctx, text) }, nil
 }
 
 // Examine checks an installed unit for the doctor.

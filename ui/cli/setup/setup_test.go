@@ -468,8 +468,8 @@ func TestCopyIsKeptOnlyOfFilesFromBeforeTandem(t *testing.T) {
 	}
 	uid, gid := owner(path)
 	m.addServer("cursor", ServerOptions{})
-	if traces := m.Traces(); !slices.Contains(traces, "copy "+path+backupSuffix) {
-		t.Errorf("the copy is not among the traces %q", traces)
+	if traces := m.Traces(); !slices.ContainsFunc(traces, func(trace Trace) bool { return trace.Text == "copy "+path+backupSuffix }) {
+		t.Errorf("the copy is not among the traces %v", traces)
 	}
 	for _, file := range []string{path, path + backupSuffix} {
 		if u, g := owner(file); u != uid || g != gid {
