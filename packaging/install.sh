@@ -76,10 +76,15 @@ uninstall() {
 		fail "there is no $dir/tandem" 'set TANDEM_INSTALL_DIR to the folder it is in'
 	fi
 	# The command lists what is there and asks. Standard input may be this script.
-	if (: </dev/tty) 2>/dev/null; then
-		"$dir/tandem" uninstall --keep-program </dev/tty || true
-	else
+	if ! (: </dev/tty) 2>/dev/null; then
 		echo 'Without a terminal to ask on, what runs and your data stay. tandem uninstall --yes, run before, removes them.'
+	elif ! "$dir/tandem" uninstall --keep-program </dev/tty; then
+		printf 'Remove only the program? What runs and your data stay. [y/N] '
+		read -r answer </dev/tty || answer=
+		case $answer in
+		[yY] | [yY][eE][sS]) ;;
+		*) fail 'cancelled, nothing was removed' ;;
+		esac
 	fi
 	rm -f "$dir/tandem" || fail "cannot remove $dir/tandem"
 	echo "Removed $dir/tandem."

@@ -10,8 +10,15 @@ if [ "${1:-}" = --once ]; then
 	once=yes
 	shift
 fi
-version=${1:-$(git describe --tags --exact-match --match 'v*')}
-version=${version#v}
+version=${1:-}
+if [ -z "$version" ]; then
+	version=$(git describe --tags --exact-match --match 'v*')
+	version=${version#v}
+	if ! grep -qx "var version = \"$version\"" main.go || ! grep -qx "## $version" CHANGELOG.md; then
+		echo "release.sh: main.go and CHANGELOG.md must name version $version" >&2
+		exit 1
+	fi
+fi
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS=-trimpath TZ=UTC LC_ALL=C

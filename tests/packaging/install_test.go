@@ -159,23 +159,39 @@ func TestInstallerInstallsUpgradesAndUninstalls(t *testing.T) {
 }
 
 func TestInstallerOffersToRemoveEverythingElseFirst(t *testing.T) {
-	in := newInstaller(t, "curl")
-	in.succeeds()
-	cmd := in.command("--uninstall")
-	terminal, err := pty.StartWithAttrs(cmd, nil, &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer terminal.Close()
-	out, _ := io.ReadAll(terminal) // ends with EIO
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if calls := readFile(t, filepath.Join(in.dir, "tandem.calls")); calls != "uninstall --keep-program\n" {
-		t.Errorf("it called tandem with %q and printed\n%s", calls, out)
-	}
-	if in.names() != "tandem.calls" {
-		t.Errorf("left: %s", in.names())
+	for name, c := range map[string]struct {
+		declined bool // the answer to tandem uninstall
+		typed    string
+		left     string
+	}{
+		"everything":       {false, "", "tandem.calls"},
+		"only the program": {true, "y\n", "tandem.calls tandem.noexec"},
+		"nothing":          {true, "n\n", "tandem tandem.calls tandem.noexec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := newInstaller(t, "curl")
+			in.succeeds()
+			if c.declined {
+				writeFile(t, filepath.Join(in.dir, "tandem.noexec"), "")
+			}
+			cmd := in.command("--uninstall")
+			terminal, err := pty.StartWithAttrs(cmd, nil, &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer terminal.Close()
+			if _, err := terminal.WriteString(c.typed); err != nil {
+				t.Fatal(err)
+			}
+			out, _ := io.ReadAll(terminal) // ends with EIO
+			err = cmd.Wait()
+			if removed := !strings.HasPrefix(c.left, "tandem "); removed != (err == nil) || in.names() != c.left {
+				t.Errorf("left: %s, %v\n%s", in.names(), err, out)
+			}
+			if calls := readFile(t, filepath.Join(in.dir, "tandem.calls")); calls != "uninstall --keep-program\n" {
+				t.Errorf("it called tandem with %q and printed\n%s", calls, out)
+			}
+		})
 	}
 }
 
