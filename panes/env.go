@@ -90,8 +90,8 @@ type Folders interface {
 type Sessions interface {
 	ShowSession(id string) tea.Cmd
 	RestoreSession(id string) tea.Cmd // starts a shell in an ended one, below its screen, and shows it
-	Session() (id, folder string) // the session used last, and its directory
-	Insert(text string) tea.Cmd   // types text into that session, or into a new one
+	Session() (id, folder string)     // the session used last, and its directory
+	Insert(text string) tea.Cmd       // types text into that session, or into a new one
 	// IsClosed reports whether the user has closed the pane of an exited session, so that its
 	// failure no longer counts.
 	IsClosed(id string) bool

@@ -22,7 +22,7 @@ var jsonCases = []string{
 	"tandem send shell --enter x", "! tandem send web x", "tandem screen shell", "tandem screen shell --ansi", "tandem rename shell other", "tandem rename other shell",
 	"tandem screen shell --svg screen.svg", "tandem screen shell --png screen.png", "! tandem screen shell --png -",
 	"tandem logs web", "tandem logs shell web", "tandem logs bad -f", "! tandem logs nobody", "! tandem search",
-	"! tandem attach shell", "tandem exec echo hello", "tandem search hello", "tandem signal web WINCH", "tandem restart web",
+	"! tandem attach shell", "tandem exec echo hello", "tandem search hello", "! tandem scrub", "! tandem scrub --match no-such-word --all --yes", "tandem signal web WINCH", "tandem restart web",
 	"tandem stop web", "! tandem stop web nobody", "tandem rec -o r.cast -- true", "tandem play r.cast --svg r.svg", "! tandem play r.cast", "! tandem play r.cast --svg -",
 	"tandem agents", "tandem agent explain shell", "tandem agent hooks install claude --yes", "tandem agent hooks remove claude --yes",
 	"tandem agent hooks status", "! tandem agent report --state idle", "tandem agent setup",

@@ -44,6 +44,10 @@ func (s *finder) inTable(ctx context.Context, t table) error {
 	if db == nil {
 		return err
 	}
+	var made bool // an engine that has not used the history yet has an empty file
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE name = ?", t.name).Scan(&made); err != nil || !made {
+		return errors.Join(err, db.Close())
+	}
 	query := "SELECT id, " + t.process
 	values := make([]any, 2+len(t.columns))
 	for i, c := range t.columns {

@@ -181,6 +181,14 @@ func TestOnlyFilesOfTheGivenSessionAndSharedOnesChange(t *testing.T) {
 	}
 }
 
+func TestHistoryThatWasNeverUsedHasNoPlaces(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, datadir.History), nil)
+	if found := find(t, dir, Query{Texts: []string{word}}, nil); !found.Plan.IsEmpty() {
+		t.Errorf("found %+v", found.Places)
+	}
+}
+
 func TestInterruptedScrubIsFinished(t *testing.T) {
 	dir, _ := newDataDir(t)
 	plan := find(t, dir, Query{Texts: []string{word}}, nil).Plan

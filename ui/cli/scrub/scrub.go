@@ -140,7 +140,9 @@ func run(ctx context.Context, f *factory.Factory, opts flags) error {
 		return &output.ExitError{Status: output.StatusFailed, Err: errors.New("scrub: nothing found, so nothing was changed")}
 	}
 	if !opts.yes {
-		fmt.Fprint(f.Stderr, placesText(f.Out, found))
+		if !f.Out.JSON {
+			fmt.Fprint(f.Stderr, placesText(f.Out, found))
+		}
 		if err := f.Confirm("scrub", "Overwrite this for good?"); err != nil {
 			return err
 		}
