@@ -1,9 +1,12 @@
 package scrub
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +27,8 @@ type Plan struct {
 type file struct {
 	Path       string `json:"path"` // relative to the data directory
 	Inode      uint64 `json:"inode"`
-	Size       int64  `json:"size"` // when the spans were found
+	Size       int64  `json:"size"`          // when the spans were found
+	Sum        string `json:"sum,omitempty"` // of the content afterwards; "" for a log
 	Spans      []span `json:"spans,omitempty"`
 	Base64     []span `json:"base64,omitempty"`     // to be overwritten by encoded text
 	Log        bool   `json:"log,omitempty"`        // grows, loses its start, and space after its end
@@ -85,7 +89,7 @@ func (p *Plan) finish(dir string) error {
 	return os.Remove(filepath.Join(dir, datadir.Scrub))
 }
 
-// overwrite overwrites the spans of a file. A file replaced meanwhile is left alone.
+// overwrite overwrites the spans of a file. A file replaced or changed meanwhile is left alone.
 func (f *file) overwrite(dir string) error {
 	path := filepath.Join(dir, f.Path)
 	to, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -105,9 +109,28 @@ func (f *file) overwrite(dir string) error {
 	return nil
 }
 
+// sumOf returns a checksum of content after the spans are overwritten. It is the same if some are
+// already.
+func (f *file) sumOf(content []byte) string {
+	content = bytes.Clone(content)
+	overwrite(content, f.Spans)
+	overwriteBase64(content, f.Base64)
+	return fmt.Sprintf("%x", sha256.Sum256(content))
+}
+
 func (f *file) overwriteOpen(to *os.File, size int64) error {
 	if f.Checkpoint {
-		return errors.Join(store.RewriteCheckpoint(to, func(repaint []byte) { overwrite(repaint, f.Spans) }), to.Sync())
+		return errors.Join(store.RewriteCheckpoint(to, func(repaint []byte) {
+			if f.sumOf(repaint) == f.Sum {
+				overwrite(repaint, f.Spans)
+			}
+		}), to.Sync())
+	}
+	if !f.Log {
+		content, err := io.ReadAll(to)
+		if err != nil || f.sumOf(content) != f.Sum {
+			return err // it has changed since
+		}
 	}
 	first := int64(0) // a span before it would fill the hole at the start of a log again
 	if f.Log {

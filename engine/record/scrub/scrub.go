@@ -214,7 +214,7 @@ func (s *finder) inLog(ctx context.Context, rel, id string) error {
 		}
 		found = merged(append(found, output...))
 	}
-	return s.addFile(file{Path: rel, Spans: found, Log: true}, InOutput, id, first)
+	return s.addFile(file{Path: rel, Spans: found, Log: true}, nil, InOutput, id, first)
 }
 
 // maxTyped is how many bytes before its output the line of a command may begin.
@@ -248,7 +248,7 @@ func (s *finder) inCheckpoint(rel, id string) error {
 	if p == nil {
 		return nil
 	}
-	return s.addFile(file{Path: rel, Spans: p.inLine(c.Repaint), Checkpoint: true}, InScreen, id, nil)
+	return s.addFile(file{Path: rel, Spans: p.inLine(c.Repaint), Checkpoint: true}, c.Repaint, InScreen, id, nil)
 }
 
 func (s *finder) inOther(ctx context.Context, rel, folder string) error {
@@ -272,7 +272,7 @@ func (s *finder) inOther(ctx context.Context, rel, folder string) error {
 	}
 	if strings.Contains(filepath.Base(rel), ".json") {
 		found, encoded := s.pattern.inJSON(content, rel)
-		return s.addFile(file{Path: rel, Spans: found, Base64: encoded}, where, id, nil)
+		return s.addFile(file{Path: rel, Spans: found, Base64: encoded}, content, where, id, nil)
 	}
 	return s.addText(rel, content, where, id)
 }
@@ -283,13 +283,17 @@ func (s *finder) addText(rel string, content []byte, where Kind, id string) erro
 		return nil
 	}
 	found, _ := s.pattern.addLines(nil, nil, content, 0)
-	return s.addFile(file{Path: rel, Spans: found}, where, id, nil)
+	return s.addFile(file{Path: rel, Spans: found}, content, where, id, nil)
 }
 
-// addFile adds the places in a file, if there are any.
-func (s *finder) addFile(f file, where Kind, id string, sample []byte) error {
+// addFile adds the places in a file, if there are any. content is its content, or a checkpoint's
+// repaint; nil for a log.
+func (s *finder) addFile(f file, content []byte, where Kind, id string, sample []byte) error {
 	if len(f.Spans) == 0 && len(f.Base64) == 0 {
 		return nil
+	}
+	if !f.Log {
+		f.Sum = f.sumOf(content)
 	}
 	info, err := os.Lstat(filepath.Join(s.dir, f.Path))
 	if err != nil {

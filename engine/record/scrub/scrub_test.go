@@ -248,6 +248,20 @@ func TestReplacedFileIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestFileChangedInPlaceIsLeftAlone(t *testing.T) {
+	dir, _ := newDataDir(t)
+	plan := find(t, dir, Query{Texts: []string{word}}, nil).Plan
+	path := filepath.Join(dir, datadir.Bookmarks)
+	now := "/root/another1\n" // as long as before
+	writeAt(t, path, []byte(now))
+	if err := plan.Run(dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != now {
+		t.Errorf("a file that was changed meanwhile has %q, not %q", text, now)
+	}
+}
+
 func TestOutputSinceTheFirstSearchIsSearchedToo(t *testing.T) {
 	dir, data := newDataDir(t)
 	q := Query{Texts: []string{word}}
