@@ -114,50 +114,54 @@ func readCheckpoint(path string) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	return decodeCheckpoint(b)
+	return DecodeCheckpoint(b)
 }
 
-func decodeCheckpoint(b []byte) (Checkpoint, error) {
-	line, repaint, ok := bytes.Cut(b, []byte{'\n'})
-	if !ok || len(line) > 200 {
-		return Checkpoint{}, errDamaged
+// DecodeCheckpoint decodes the content of a checkpoint's file. It returns an error if that is damaged.
+func DecodeCheckpoint(content []byte) (Checkpoint, error) {
+	c, header, err := parseCheckpoint(content)
+	if err == nil && !bytes.Equal(c.header(), header) {
+		err = errDamaged
 	}
-	var c Checkpoint
-	var size int
-	if _, err := fmt.Sscanf(string(line), checkpointHeader, &c.Offset, &c.Cols, &c.Rows, &size); err != nil {
-		return Checkpoint{}, errDamaged
-	}
-	c.Repaint = repaint
-	if size != len(repaint) || !c.isValid() || !bytes.Equal(c.header(), b[:len(line)+1]) {
-		return Checkpoint{}, errDamaged
+	if err != nil {
+		return Checkpoint{}, err
 	}
 	return c, nil
 }
 
-// DecodeCheckpoint decodes the content of a checkpoint's file.
-func DecodeCheckpoint(content []byte) (Checkpoint, error) { return decodeCheckpoint(content) }
+// parseCheckpoint is DecodeCheckpoint without the check of the sum. It also returns the header.
+func parseCheckpoint(content []byte) (c Checkpoint, header []byte, err error) {
+	line, repaint, ok := bytes.Cut(content, []byte{'\n'})
+	if !ok || len(line) > 200 {
+		return c, nil, errDamaged
+	}
+	var size int
+	if _, err := fmt.Sscanf(string(line), checkpointHeader, &c.Offset, &c.Cols, &c.Rows, &size); err != nil {
+		return c, nil, errDamaged
+	}
+	if c.Repaint = repaint; size != len(repaint) || !c.isValid() {
+		return c, nil, errDamaged
+	}
+	return c, content[:len(line)+1], nil
+}
 
 // RewriteCheckpoint lets change overwrite the repaint in an open checkpoint, and corrects the checksum,
 // even if an earlier call was interrupted in the middle.
 func RewriteCheckpoint(f *os.File, change func(repaint []byte)) error {
-	b, err := io.ReadAll(io.LimitReader(f, maxRepaint+256))
+	content, err := io.ReadAll(io.LimitReader(f, maxRepaint+256))
 	if err != nil {
 		return err
 	}
-	line, repaint, ok := bytes.Cut(b, []byte{'\n'})
-	var c Checkpoint
-	var size int
-	if !ok || len(line) > 200 {
+	c, header, err := parseCheckpoint(content)
+	if err != nil {
+		return err
+	}
+	change(c.Repaint)
+	now := c.header()
+	if len(now) != len(header) {
 		return errDamaged
 	}
-	if _, err := fmt.Sscanf(string(line), checkpointHeader, &c.Offset, &c.Cols, &c.Rows, &size); err != nil {
-		return errDamaged
-	}
-	change(repaint)
-	c.Repaint = repaint
-	if len(c.header()) != len(line)+1 {
-		return errDamaged
-	}
-	_, err = f.WriteAt(append(c.header(), repaint...), 0)
+	copy(header, now)
+	_, err = f.WriteAt(content, 0)
 	return err
 }

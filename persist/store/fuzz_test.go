@@ -33,7 +33,7 @@ func FuzzReadCheckpoints(f *testing.F) {
 	f.Add([]byte("tandem-checkpoint-1 0 80 24 -1 00000000\n"))
 	f.Add([]byte("tandem-checkpoint-1 0 80 24 99999999999 00000000\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		c, err := decodeCheckpoint(content)
+		c, err := DecodeCheckpoint(content)
 		if err != nil {
 			return
 		}
