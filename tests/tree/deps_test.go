@@ -510,7 +510,7 @@ var layers = map[string]layer{
 	"engine/base/mailbox":             {nil, "a queue does not depend on its elements"},
 	"engine/base/priority":            {[]string{"engine/base/panics"}, "any search may run at a low priority"},
 	"engine/record/outputs":           {[]string{"engine/api", "engine/base/names", "engine/base/panics", "engine/base/priority", "engine/record/logs"}, "searching many logs depends neither on the programs that write them nor on the control loop"},
-	"engine/record/scrub":             {[]string{"engine/api", "engine/record/search", "engine/screen/rendered", "engine/screen/vt/scan", "persist/datadir", "persist/linelog", "persist/regular", "persist/sparse", "persist/sqlitefile", "persist/store"}, "it works on the files alone, while no engine serves"},
+	"engine/record/scrub":             {[]string{"engine/api", "engine/record/logs", "engine/screen/rendered", "engine/screen/vt/scan", "persist/datadir", "persist/linelog", "persist/regular", "persist/sparse", "persist/sqlitefile", "persist/store"}, "it works on the files alone, while no engine serves"},
 	"engine/record/kept":              {[]string{"engine/api", "engine/base/panics", "engine/record/logs", "engine/record/outputs", "persist/datadir", "persist/linelog", "persist/sparse", "persist/sqlitefile", "persist/store"}, "keeping output does not depend on the control loop that trims records"},
 	"engine/record/history":           {[]string{"engine/api", "engine/base/mailbox", "engine/base/names", "engine/base/panics", "engine/base/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
 	"engine/screen/passthrough":       {nil, "the engine and its clients filter bytes by the same rules"},

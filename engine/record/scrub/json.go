@@ -21,7 +21,11 @@ func textKeys() []string {
 	}
 }
 
-// fixedKeys are the keys in other files whose values are no such text.
+// openKeys are the keys in other files whose values have keys of the user's or an agent's choice: every
+// string in them is text.
+func openKeys() []string { return []string{"variables", "clients", "environ", "set", "arguments"} }
+
+// fixedKeys are the keys elsewhere in other files whose values are not text.
 func fixedKeys() []string {
 	return []string{
 		"id", "ids", "kind", "state", "outcome", "operation", "tool", "process", "terminal", "born", "session", "schema", "time",
@@ -29,8 +33,8 @@ func fixedKeys() []string {
 	}
 }
 
-// inJSON returns the spans to overwrite in JSON values: matches in their strings, but not in keys. encoded
-// are those in base64.
+// inJSON returns the spans to overwrite in JSON values: matches in their strings, but not in keys.
+// encoded are those in base64.
 func (p *pattern) inJSON(data []byte, path string) (found, encoded []span) {
 	strict := path == factsColumn || slices.Contains([]string{"record.json", datadir.Layouts}, filepath.Base(path))
 	inTmux := filepath.Base(filepath.Dir(path)) == datadir.Tmux
@@ -39,9 +43,12 @@ func (p *pattern) inJSON(data []byte, path string) (found, encoded []span) {
 		if len(keys) > 0 {
 			last = keys[len(keys)-1]
 		}
-		isText := !slices.Contains(fixedKeys(), last) && !strings.HasSuffix(last, "_id") && !strings.HasSuffix(last, "_at")
+		within := func(all []string) bool {
+			return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(all, k) })
+		}
+		isText := within(openKeys()) || !slices.Contains(fixedKeys(), last) && !strings.HasSuffix(last, "_id") && !strings.HasSuffix(last, "_at")
 		if strict {
-			isText = slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(textKeys(), k) }) || isName(keys)
+			isText = within(textKeys()) || isName(keys)
 		}
 		switch text := data[lo:hi]; {
 		case !isText:
@@ -113,8 +120,8 @@ func overwriteBase64(data []byte, spans []span) {
 	}
 }
 
-// scanJSON calls f for each string in JSON values except keys, with the keys leading to it and
-// its bounds between the quotes. It goes on after errors in the syntax.
+// scanJSON calls f for each string in JSON values except keys, with the keys leading to it and its
+// bounds between the quotes. It skips syntax errors.
 func scanJSON(data []byte, f func(keys []string, lo, hi int)) {
 	type container struct {
 		object bool

@@ -17,6 +17,8 @@ func TestStringsOfJSONAreOverwritten(t *testing.T) {
 		{"audit.jsonl", `{"arguments":{"text":"say \"hi\" hunter2","hunter2":[1,"hunter2"]}}`, `{"arguments":{"text":"say \"hi\" xxxxxxx","hunter2":[1,"xxxxxxx"]}}`},
 		{"audit.jsonl", `{"id":"hunter2","error":"a\nhunter2"}` + "\n" + `{"error":"hunter2"}`, `{"id":"hunter2","error":"a\nxxxxxxx"}` + "\n" + `{"error":"xxxxxxx"}`},
 		{"env.json", `{"variables":{"A":"\u0068unter2"}}`, `{"variables":{"A":"xxxxxxxxxxxx"}}`},
+		{"env.json", `{"variables":{"session":"hunter2"},"clients":{"c":{"id":"hunter2"}}}`, `{"variables":{"session":"xxxxxxx"},"clients":{"c":{"id":"xxxxxxx"}}}`},
+		{"audit.jsonl", `{"process":"hunter2","arguments":{"by":"hunter2","at":[{"id":"hunter2"}]}}`, `{"process":"hunter2","arguments":{"by":"xxxxxxx","at":[{"id":"xxxxxxx"}]}}`},
 		{"recent.json", `["hunter2"]`, `["xxxxxxx"]`},
 		{"processes/1/record.json", `{"id":"hunter2","name":"hunter2","desired":"hunter2","env":{"a":"hunter2"},"project":{"name":"hunter2"}}`,
 			`{"id":"hunter2","name":"xxxxxxx","desired":"hunter2","env":{"a":"xxxxxxx"},"project":{"name":"hunter2"}}`},

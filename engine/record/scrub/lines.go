@@ -60,7 +60,8 @@ func (p *pattern) inLog(ctx context.Context, log linelog.Reader, from, to int64)
 
 // addLines appends the spans to overwrite in whole lines at an offset.
 func (p *pattern) addLines(found []span, first, lines []byte, at int64) ([]span, []byte) {
-	every := p.mayMatch(lines)
+	// A line of colours alone shows what it prints; only another one may match and not show it.
+	every := p.all || p.isShown(lines)
 	if !every && rendered.IsPlain(lines) {
 		return found, first
 	}
@@ -101,8 +102,8 @@ func (p *pattern) sample(line []byte) []byte {
 	return text[:scan.CompleteLen(text)]
 }
 
-// resume returns the offset in a part of a long line from which the next part repeats it: not within
-// an escape sequence.
+// resume returns the offset in a part of a long line at which the next part begins, so that the two
+// overlap. It does not cut an escape sequence.
 func resume(part []byte) int {
 	at := len(part) - overlap
 	_, controls, _ := rendered.Printed(part)

@@ -8,19 +8,18 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/record/search"
+	"tandem/engine/record/logs"
 	"tandem/engine/screen/rendered"
 )
 
 // A span is a range of bytes, from [0] up to but excluding [1].
 type span = [2]int64
 
-// A pattern describes the text to overwrite. It is not safe for concurrent use.
+// A pattern describes the text to overwrite.
 type pattern struct {
-	re    *regexp.Regexp  // of text in one line
-	lines *search.Pattern // finds the lines with a match of re, but faster
-	all   bool            // all text, whatever re is
-	shown []byte          // reused by mayMatch
+	re    *regexp.Regexp // of text in one line
+	shown *logs.Pattern  // finds the lines that show a match of re; faster
+	all   bool           // all text, whatever re is
 }
 
 // compile returns the pattern of an expression (RE2), or of plain texts.
@@ -33,45 +32,24 @@ func compile(expression string, texts []string) (*pattern, error) {
 		slices.SortFunc(quoted, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest match of several
 		expression = strings.Join(quoted, "|")
 	}
+	shown, err := logs.CompileSearch(expression, false)
+	if err != nil {
+		return nil, err
+	}
 	re, err := regexp.Compile(expression)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read pattern: %v", err)
+		return nil, api.Errorf(api.CodeInvalid, "search: %v", err)
 	}
 	if re.MatchString("") {
 		return nil, api.Errorf(api.CodeInvalid, "overwrite %q: it matches empty text", expression).
 			WithHint("give an expression that matches at least one character")
 	}
-	lines, err := search.Compile(expression, false)
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read pattern: %v", err)
-	}
-	return &pattern{re: re, lines: lines}, nil
+	return &pattern{re: re, shown: shown}, nil
 }
 
-// maxShown is about how much text is made of coloured output at once, in bytes.
-const maxShown = 1 << 20
-
-// mayMatch reports whether lines may match as they are, or as they are shown. Lines redrawn in
-// part may match nevertheless.
-func (p *pattern) mayMatch(lines []byte) bool {
-	if p.all || p.matchesAny(lines) {
-		return true
-	}
-	if rendered.IsPlain(lines) {
-		return false
-	}
-	for len(lines) > 0 {
-		text, n := rendered.AppendLines(p.shown[:0], lines, maxShown)
-		if p.shown = text; p.matchesAny(text) {
-			return true
-		}
-		lines = lines[n:]
-	}
-	return false
-}
-
-func (p *pattern) matchesAny(lines []byte) (found bool) {
-	p.lines.Each(lines, func(int, int) bool { found = true; return false })
+// isShown reports whether any of several lines matches as a terminal shows it.
+func (p *pattern) isShown(lines []byte) (found bool) {
+	p.shown.Each(lines, func(int, int) bool { found = true; return false })
 	return found
 }
 
@@ -91,7 +69,7 @@ func (p *pattern) inText(text []byte) (found []span) {
 // Escape sequences keep their structure.
 func (p *pattern) inLine(line []byte) []span {
 	if rendered.IsPlain(line) {
-		return p.withoutControls(line, p.inText(line))
+		return withoutControls(line, p.inText(line))
 	}
 	printed, controls, moves := rendered.Printed(line)
 	found := traced(printed, p.inText(printed.Text))
@@ -99,7 +77,7 @@ func (p *pattern) inLine(line []byte) []span {
 		shown := rendered.Shown(line)
 		found = append(found, traced(shown, p.inText(shown.Text))...)
 	}
-	found = p.withoutControls(line, found)
+	found = withoutControls(line, found)
 	for _, c := range controls {
 		for _, s := range p.inControl(line[c[0]:c[1]]) {
 			found = append(found, span{s[0] + int64(c[0]), s[1] + int64(c[0])})
@@ -124,7 +102,7 @@ func traced(t rendered.Trace, matches []span) (found []span) {
 }
 
 // withoutControls returns spans without the control characters in them.
-func (p *pattern) withoutControls(line []byte, spans []span) (found []span) {
+func withoutControls(line []byte, spans []span) (found []span) {
 	for _, s := range spans {
 		from := s[0]
 		for at := s[0]; at <= s[1]; at++ {
@@ -158,13 +136,13 @@ func (p *pattern) inControl(sequence []byte) (found []span) {
 	case sequence[1] != ']':
 	case bytes.HasPrefix(content, []byte(commandMark)):
 		line, _, _ := bytes.Cut(content[len(commandMark):], []byte(";"))
-		return shifted(p.withoutControls(line, p.inEscaped(line)), from+len(commandMark))
+		return shifted(withoutControls(line, p.inEscaped(line)), from+len(commandMark))
 	case bytes.HasPrefix(content, []byte("133;")), p.all && bytes.HasPrefix(content, []byte("7;")):
 		return nil
 	}
 	// The number in front is its kind.
 	number := len(content) - len(bytes.TrimLeft(content, "0123456789"))
-	return shifted(p.withoutControls(content[number:], p.inText(content[number:])), from+number)
+	return shifted(withoutControls(content[number:], p.inText(content[number:])), from+number)
 }
 
 func shifted(spans []span, by int) []span {

@@ -92,11 +92,11 @@ func (s *finder) addRow(r row, process string, value []byte, isOutput bool) {
 		return
 	}
 	s.plan.Rows = append(s.plan.Rows, r)
-	where := InHistory
+	where := kindHistory
 	if r.Table == "runs" {
-		where = InKept
+		where = kindKept
 	}
-	if where == InHistory {
+	if where == kindHistory {
 		first = bytes.Clone(value[:min(len(value), maxSample)])
 		overwrite(first, r.Spans)
 		first = first[:scan.CompleteLen(first)]

@@ -44,16 +44,16 @@ type Command struct {
 type Kind string
 
 const (
-	InOutput      Kind = "output"      // logs
-	InScreen      Kind = "screen"      // checkpoints
-	InRecord      Kind = "record"      // of a session or process
-	InHistory     Kind = "history"     // of commands
-	InKept        Kind = "kept output" // of trimmed records
-	InCalls       Kind = "agents' calls"
-	InEngineLog   Kind = "engine log"
-	InEnvironment Kind = "environment"
-	InBuffers     Kind = "tmux"
-	InOther       Kind = "other files"
+	kindOutput      Kind = "output"      // logs
+	kindScreen      Kind = "screen"      // checkpoints
+	kindRecord      Kind = "record"      // of a session or process
+	kindHistory     Kind = "history"     // of commands
+	kindKept        Kind = "kept output" // of trimmed records
+	kindCalls       Kind = "agents' calls"
+	kindEngineLog   Kind = "engine log"
+	kindEnvironment Kind = "environment"
+	kindBuffers     Kind = "tmux"
+	kindOther       Kind = "other files"
 )
 
 // Places are those of one kind, in files of one session or process.
@@ -83,17 +83,8 @@ type Result struct {
 	scanned map[string]int64 // how far each log was searched, by its path
 }
 
-// Check returns an error if a query is invalid.
-func (q Query) Check() error {
-	if q.Expression == "" && len(q.Texts) == 0 {
-		return nil
-	}
-	_, err := compile(q.Expression, q.Texts)
-	return err
-}
-
-// Find finds the places of a query in the data directory dir. Logs are searched only from where
-// earlier has ended, if it is not nil, and its places in them are repeated.
+// Find finds the places of a query in the data directory dir. If earlier is not nil, logs
+// are searched from where it has ended, and its places in them are added.
 func Find(ctx context.Context, dir string, q Query, earlier *Result) (*Result, error) {
 	s := &finder{Query: q, dir: dir, scanned: map[string]int64{}}
 	var err error
@@ -165,7 +156,7 @@ func (s *finder) inFile(ctx context.Context, rel string) (err error) {
 	case name == "checkpoint", name == "checkpoint.old":
 		err = s.inCheckpoint(rel, folder)
 	case s.pattern != nil && !isFixed(name):
-		err = s.inOther(ctx, rel, folder)
+		err = s.inOther(rel, folder)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -214,7 +205,7 @@ func (s *finder) inLog(ctx context.Context, rel, id string) error {
 		}
 		found = merged(append(found, output...))
 	}
-	return s.addFile(file{Path: rel, Spans: found, Log: true}, nil, InOutput, id, first)
+	return s.addFile(file{Path: rel, Spans: found, Log: true}, nil, kindOutput, id, first)
 }
 
 // maxTyped is how many bytes before its output the line of a command may begin.
@@ -239,7 +230,7 @@ func (s *finder) inCheckpoint(rel, id string) error {
 	}
 	c, err := store.DecodeCheckpoint(content)
 	if err != nil { // a damaged one is not used; its text is found as in other files
-		return s.addText(rel, content, InScreen, id)
+		return s.addText(rel, content, kindScreen, id)
 	}
 	p := s.pattern
 	if s.Last != nil && s.Last.ID == id && c.Offset > s.Last.From-maxTyped {
@@ -248,27 +239,27 @@ func (s *finder) inCheckpoint(rel, id string) error {
 	if p == nil {
 		return nil
 	}
-	return s.addFile(file{Path: rel, Spans: p.inLine(c.Repaint), Checkpoint: true}, c.Repaint, InScreen, id, nil)
+	return s.addFile(file{Path: rel, Spans: p.inLine(c.Repaint), Checkpoint: true}, c.Repaint, kindScreen, id, nil)
 }
 
-func (s *finder) inOther(ctx context.Context, rel, folder string) error {
+func (s *finder) inOther(rel, folder string) error {
 	content, err := regular.ReadFile(filepath.Join(s.dir, rel))
 	if err != nil {
 		return err
 	}
-	where, id := InOther, ""
+	where, id := kindOther, ""
 	top, _, nested := strings.Cut(rel, string(filepath.Separator))
 	switch {
 	case nested && top == datadir.Processes:
-		where, id = InRecord, folder
+		where, id = kindRecord, folder
 	case nested && top == datadir.Tmux:
-		where = InBuffers
+		where = kindBuffers
 	case strings.HasPrefix(rel, datadir.Audit):
-		where = InCalls
+		where = kindCalls
 	case strings.HasPrefix(rel, datadir.EngineLog):
-		where = InEngineLog
+		where = kindEngineLog
 	case strings.HasPrefix(rel, datadir.Environment):
-		where = InEnvironment
+		where = kindEnvironment
 	}
 	if strings.Contains(filepath.Base(rel), ".json") {
 		found, encoded := s.pattern.inJSON(content, rel)
