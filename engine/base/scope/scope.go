@@ -65,8 +65,8 @@ func Of(process string) string {
 }
 
 // MayMove reports whether a process may move to a scope of the user's manager without being killed
-// earlier. Such a scope ends with the manager, which exits at the last logout
-// unless lingering is on. A login's own scope usually outlives the logout.
+// earlier. Such a scope ends with the manager, which exits at the last logout unless lingering is on. A
+// login's own scope usually outlives the logout.
 func (l Login) MayMove() bool {
 	return l.Bus != "" && l.Cgroup != "" && (l.Lingering || l.IsManaged())
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/creack/pty"
@@ -225,26 +224,30 @@ func (l *launch) fork() (pid int, err error) {
 	return pid, err
 }
 
-// childOOMScore is the oom_score_adj of children: 100 above this process's, and at most 1000. The
+// childOOMScore returns the oom_score_adj of children: 100 above this process's, and at most 1000. The
 // kernel adds it, in thousandths of the machine's memory, to what a process uses, so that it kills
 // a child rather than the keeper or the engine when memory runs out.
-var childOOMScore = sync.OnceValue(func() []byte {
+func childOOMScore() ([]byte, error) {
 	own, err := os.ReadFile("/proc/self/oom_score_adj")
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	score, _ := strconv.Atoi(strings.TrimSpace(string(own)))
-	return strconv.AppendInt(nil, int64(min(score+100, 1000)), 10)
-})
+	score, err := strconv.Atoi(strings.TrimSpace(string(own)))
+	return strconv.AppendInt(nil, int64(min(score+100, 1000)), 10), err
+}
 
 // raiseOOMScore sets a child's oom_score_adj right after execve(2): Go runs nothing between fork and
 // execve. A program of another user keeps the keeper's.
 func raiseOOMScore(pid int) {
+	score, err := childOOMScore()
+	if err != nil {
+		return // the child keeps the keeper's
+	}
 	fd, err := openFD(fmt.Sprintf("/proc/%d/oom_score_adj", pid), unix.O_WRONLY, 0)
 	if err != nil {
 		return
 	}
-	_, _ = unix.Write(fd, childOOMScore()) // fails only if the child has exited
+	_, _ = unix.Write(fd, score) // fails only if the child has exited
 	closeFD(fd)
 }
 
