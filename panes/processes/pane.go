@@ -165,7 +165,7 @@ func (p *Pane) focusLog(on bool) tea.Cmd {
 }
 
 // openSelected shows the terminal of the process under the cursor or, if it has none, gives its log
-// the keyboard. A session that has ended is restored.
+// the keyboard. A session that has ended and has no pane any more is restored.
 func (p *Pane) openSelected() tea.Cmd {
 	selected, ok := p.table.Selected()
 	switch {
@@ -176,7 +176,7 @@ func (p *Pane) openSelected() tea.Cmd {
 		return p.env.StartProcess()
 	case !ok:
 		return nil
-	case selected.Kind == api.KindSession && selected.State.Ended():
+	case selected.Kind == api.KindSession && selected.State.Ended() && !selected.Failed() && selected.Interrupted == nil:
 		return p.env.RestoreSession(selected.ID)
 	case selected.Kind == api.KindSession:
 		return p.env.ShowSession(selected.ID)

@@ -92,6 +92,28 @@ func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 	}
 }
 
+func TestOpenRestoresASessionThatHasNoPaneAnyMore(t *testing.T) {
+	session := func(id string, change func(p *api.Process)) api.Process {
+		return service(id, id, func(p *api.Process) { p.Kind = api.KindSession; change(p) })
+	}
+	seven := 7
+	p, e := newTestPane(
+		session("killed", func(p *api.Process) { p.State = api.StateStopped }),
+		session("failed", func(p *api.Process) { p.State, p.ExitCode = api.StateExited, &seven }),
+		session("lost", func(p *api.Process) {
+			p.State, p.Interrupted = api.StateExited, &api.Interruption{By: api.ByReboot}
+		}),
+	)
+	for id, restored := range map[string]bool{"killed": true, "failed": false, "lost": false} {
+		e.Restored, e.Opened = "", ""
+		p.Select(id)
+		panestest.Press(t, p.Actions(), keymap.Open)
+		if (e.Restored == id) != restored || (e.Opened == id) == restored {
+			t.Errorf("%s: restored %q, opened %q", id, e.Restored, e.Opened)
+		}
+	}
+}
+
 func TestStopAsksFirstAndAnnouncesTheExit(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
 	panestest.Press(t, p.Actions(), keymap.ProcessStop)

@@ -22,8 +22,7 @@ type Launcher struct {
 	panes   *Panes
 	focus   *focus
 	list    *list.Pane
-	adopt   func()          // keeps the tabs in step with the sessions
-	hide    func(id string) // removes the pane of an exited session, also from the list
+	adopt   func() // keeps the tabs in step with the sessions
 	starter starter
 
 	failure string // the error of the last start; "" if it succeeded

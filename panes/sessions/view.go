@@ -51,7 +51,7 @@ func New(e Env) *View {
 	v.Tabs = SharedTabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, isCancelled: v.Launcher.starter.isCancelled}
 	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}
 	v.focus = focus{env: e, tabs: &v.Tabs, panes: &v.Panes, display: &v.display, list: v.List, shown: true}
-	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt, hide: v.hide}
+	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt}
 	v.Launcher.starter = starter{env: e, panes: &v.Panes, then: v.Launcher.handleStarted}
 	v.arranger = arranger{env: e, tabs: &v.Tabs, display: &v.display, focus: &v.focus, launcher: &v.Launcher}
 	v.grab = mouseGrab{tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, display: &v.display, list: v.List, dialogs: e, resize: v.arranger.resize, askName: v.arranger.askTabName}

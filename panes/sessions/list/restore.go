@@ -14,7 +14,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Restorer restores ended sessions, and dismisses those that a reboot or crash ended.
+// A Restorer restores sessions, and dismisses those ended by a reboot or crash.
 type Restorer struct {
 	env    Env
 	target func() (api.Process, bool) // the session that keys apply to
@@ -23,7 +23,7 @@ type Restorer struct {
 	automatic map[string]time.Time // by session: the time of the last interruption that RestoreAutomatically has handled
 }
 
-// Offers reports whether a reboot or crash has ended a session, so that the user is offered to restore it.
+// Offers reports whether the user is offered to restore a session: a reboot or crash has ended it.
 func (r *Restorer) Offers(id string) bool {
 	p, ok := r.env.News().Process(id)
 	return ok && p.Interrupted != nil
