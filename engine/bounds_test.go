@@ -17,10 +17,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/sockets"
 	"tandem/engine/system/keeper"
 	"tandem/engine/system/sandbox"
 )

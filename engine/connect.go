@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api/sockets"
-
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"
 	"tandem/persist/store"

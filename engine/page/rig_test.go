@@ -19,11 +19,10 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/engine/api/sockets"
 	"tandem/engine/page/devices"
 	"tandem/tests/leaks"
 )

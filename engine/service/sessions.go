@@ -30,10 +30,10 @@ type Sessions struct {
 	Usage   *usage.Meter
 	Agents  *coding.Registry
 	Trees   worktrees.Trees
+	Pipes   *PipeShells
 
 	// DescribeEnd describes a session that has ended without a reboot or crash. It reads the session's log.
 	DescribeEnd func(store.Record) store.Interruption
-	Pipes       *PipeShells
 }
 
 // Handle registers the operations.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"

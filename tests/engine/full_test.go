@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/tests/needs"
 	"tandem/tests/places"
 

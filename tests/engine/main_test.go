@@ -10,10 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine"
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 )
 
 // The commands of release 0.2.0 are replayed. Each answer must contain everything the recorded one

@@ -9,10 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/sockets"
 )
 
 func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {

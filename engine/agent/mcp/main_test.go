@@ -9,10 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine"
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"
 	"tandem/engine/system/sandbox"

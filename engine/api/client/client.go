@@ -18,9 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/engine/api/wire"
 	"tandem/engine/base/scope"
 	"tandem/engine/base/unixsocket"

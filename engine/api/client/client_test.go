@@ -11,10 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/api/sockets"
 	"tandem/engine/api/wire"
 )
 

@@ -9,10 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/api/sockets"
 	"tandem/engine/api/wire"
 	"tandem/tests/leaks"
 )

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 )
 
 // These are hints of client and server if a data directory is not usable.

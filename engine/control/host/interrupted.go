@@ -99,7 +99,7 @@ func (a adoption) lastDoing(r store.Record) (folder, program string) {
 }
 
 // DescribeEnd describes a session that has ended without a reboot or crash, so that it can be restored
-// as an interrupted one.
+// as an interrupted one. Should the engine die before the session runs again, it is offered as one.
 func (h *Host) DescribeEnd(r store.Record) store.Interruption {
 	i := store.Interruption{By: api.ByCrash, At: time.Now()}
 	i.Folder, i.Program = adoption{h: h}.lastDoing(r)

@@ -11,10 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/sockets"
 	"tandem/persist/datadir"
 	"tandem/themes"
 	"tandem/ui/cli/output"

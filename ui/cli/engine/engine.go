@@ -94,8 +94,8 @@ func runShutdown(f *factory.Factory, cmd *cobra.Command, all, yes bool) error {
 			return err
 		}
 	}
-	if n := info.Running + CountRunning(lost); all && !yes && n > 0 {
-		if err := f.Confirm("shut down", fmt.Sprintf("This stops %s. Continue?", RunningText(n))); err != nil {
+	if n := info.Running + countRunning(lost); all && !yes && n > 0 {
+		if err := f.Confirm("shut down", fmt.Sprintf("This stops %s. Continue?", runningText(n))); err != nil {
 			return err
 		}
 	}
@@ -142,16 +142,16 @@ func stopEngine(ctx context.Context, client *client.Client, info api.Info, every
 	return err
 }
 
-// CountRunning counts the programs held by lost keepers.
-func CountRunning(lost []doctor.LostKeeper) (n int) {
+// countRunning counts the programs held by lost keepers.
+func countRunning(lost []doctor.LostKeeper) (n int) {
 	for _, l := range lost {
 		n += len(l.Programs)
 	}
 	return n
 }
 
-// RunningText returns "1 running session or process", or the like for another n.
-func RunningText(n int) string {
+// runningText returns "1 running session or process", or the like for another n.
+func runningText(n int) string {
 	if n == 1 {
 		return "1 running session or process"
 	}

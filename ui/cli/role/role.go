@@ -13,9 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/engine/base/scope"
 	"tandem/engine/control/launch"
 	"tandem/engine/system/keeper"

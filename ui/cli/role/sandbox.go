@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/agent/access"
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 	"tandem/engine/system/sandbox"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"

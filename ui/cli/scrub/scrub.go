@@ -1,4 +1,4 @@
-// Package scrub implements `tandem scrub`: text that was printed is overwritten wherever Tandem keeps it.
+// Package scrub implements `tandem scrub`: printed text is overwritten wherever Tandem keeps it.
 package scrub
 
 import (
@@ -25,7 +25,7 @@ import (
 // restartTimeout is how long to wait for the engine's restart.
 const restartTimeout = time.Minute
 
-// copies tells what a scrub cannot reach.
+// copies names places beyond the reach of a scrub.
 const copies = "Copies may still be in your shell's history file, the scrollback of your terminal, the clipboard,\n" +
 	"recordings, transcripts of agents, other machines, and backups.\n"
 
@@ -156,11 +156,11 @@ func run(ctx context.Context, f *factory.Factory, opts flags) error {
 	})
 }
 
-// attempts is how often to overwrite text that is left: it may be printed again meanwhile, or a killed
+// attempts is how often to overwrite remaining text: it may be printed again meanwhile, or a killed
 // engine may not have begun.
 const attempts = 3
 
-// overwrite overwrites text until none is left.
+// overwrite overwrites text until nothing is left.
 func overwrite(ctx context.Context, e api.Engine, in api.ScrubInput) (first api.ScrubOutput, err error) {
 	for n := 1; ; n++ {
 		before, err := api.EngineInfo.Call(ctx, e, api.Empty{})

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
+	"tandem/engine/api/sockets"
 )
 
 // A Machine describes the user, the project and the engine for which settings are

@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/sockets"
 )
 
 // dyingEngine answers every operation but crashes on the first call to each.

@@ -11,11 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"tandem/engine/api/sockets"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/engine/api/sockets"
 )
 
 // An engine loses the next calls, as if they had made it crash.
